@@ -1,0 +1,1 @@
+"""Ages of information: models, solvers, closed forms."""

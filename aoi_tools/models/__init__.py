@@ -1,0 +1,1 @@
+"""Age models: codes, schemes, sources, channels."""

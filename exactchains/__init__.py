@@ -1,0 +1,36 @@
+"""Markov chains over exact, ball and float arithmetic.  Knows no queue and no age."""
+
+from importlib import import_module
+from typing import Any
+
+_WHERE = {
+    "QQ": "domain",
+    "Balls": "domain",
+    "Floats": "domain",
+    "Rigor": "domain",
+    "rational": "number",
+    "Fractions": "symbolic",
+    "Enclosure": "enclosure",
+    "Result": "enclosure",
+    "Truth": "truth",
+    "Undecided": "truth",
+    "PrecisionExhausted": "truth",
+    "DoesNotExist": "truth",
+    "InputError": "truth",
+    "FiniteChain": "chain",
+    "LevelChain": "chain",
+    "NotAGenerator": "chain",
+    "stationary": "solvers.stationary",
+}
+
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'exactchains' has no attribute {name!r}")
+    return getattr(import_module(f"exactchains.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

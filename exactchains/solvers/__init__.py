@@ -1,0 +1,1 @@
+"""Solvers: one file per method, one entry function per problem class."""

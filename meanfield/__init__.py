@@ -1,0 +1,1 @@
+"""Load balancing, at n servers and in the limit."""

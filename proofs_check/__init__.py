@@ -1,0 +1,1 @@
+"""Confronts results with claims, papers and simulators."""

@@ -1,0 +1,1 @@
+"""The statements: what is claimed, of which model."""

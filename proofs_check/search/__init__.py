@@ -1,0 +1,1 @@
+"""Finds certificates; nothing here is trusted."""
