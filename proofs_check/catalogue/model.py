@@ -1,0 +1,153 @@
+"""What a model tells a user about itself, and how its parameters are read from text."""
+
+import difflib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flint import fmpq
+
+from exactchains.enclosure import Result
+from exactchains.number import parse
+from exactchains.truth import InputError
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: canonical name, field symbol, unit, what is allowed.
+
+    ``kind`` is ``rational``, ``integer``, ``choice`` (of ``choices``) or ``text`` (read by the model itself).
+    ``lower`` and ``upper`` are inclusive bounds of a number.
+    """
+
+    name: str
+    symbol: str
+    meaning: str
+    unit: str = ""
+    kind: str = "rational"
+    lower: int | None = None
+    upper: int | None = None
+    choices: tuple[str, ...] = ()
+    default: str | None = None
+    required: bool = True
+
+    @property
+    def allowed(self) -> str:
+        if self.kind == "choice":
+            return " | ".join(self.choices)
+        if self.kind == "text":
+            return "text"
+        what = "integer" if self.kind == "integer" else "exact number"
+        if self.lower is not None and self.upper is not None:
+            return f"{what} from {self.lower} to {self.upper}"
+        if self.lower is not None:
+            return f"{what} >= {self.lower}"
+        return what
+
+    def read(self, word: str) -> Any:
+        """Return the value that ``word`` spells: ``fmpq``, ``int`` or ``str``."""
+        if self.kind == "text":
+            return word
+        if self.kind == "choice":
+            if word not in self.choices:
+                raise InputError(f"{self.name} = {word[:60]!r}: allowed are {self.allowed}")
+            return word
+        value = parse(word, self.name)
+        if self.kind == "integer" and value.q != 1:
+            raise InputError(f"{self.name} = {word[:60]}: {self.allowed} is needed")
+        below = self.lower is not None and value < self.lower
+        above = self.upper is not None and value > self.upper
+        if below or above:
+            raise InputError(f"{self.name} = {word[:60]}: {self.allowed} is needed")
+        return int(value.p) if self.kind == "integer" else value
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One quantity: name, symbol, unit, definition; ``indexed`` ones are asked for with an index range."""
+
+    name: str
+    symbol: str
+    meaning: str
+    unit: str = ""
+    indexed: bool = False
+
+
+@dataclass(frozen=True)
+class Model:
+    """A named model.
+
+    ``build`` turns read parameters into the model object (raising InputError for contradictions); ``solve`` returns
+    one Result for (object, quantity, index, digits), certain to ``digits`` or raising PrecisionExhausted.
+    """
+
+    name: str
+    title: str
+    parameters: tuple[Parameter, ...]
+    quantities: tuple[Quantity, ...]
+    build: Callable[[Mapping[str, Any]], Any]
+    solve: Callable[[Any, str, int | None, int], Result]
+    conventions: tuple[str, ...] = ()
+    source: str = ""
+
+    def parameter(self, name: str) -> Parameter:
+        """Return the parameter of that name or symbol."""
+        for p in self.parameters:
+            if name in (p.name, p.symbol):
+                return p
+        known = [p.name for p in self.parameters]
+        near = difflib.get_close_matches(name[:80], known, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise InputError(f"{self.name} has no parameter {name[:80]!r}{hint} It has: {', '.join(known)}")
+
+    def quantity(self, name: str) -> Quantity:
+        for q in self.quantities:
+            if q.name == name:
+                return q
+        known = [q.name for q in self.quantities]
+        near = difflib.get_close_matches(name[:80], known, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise InputError(f"{self.name} has no quantity {name[:80]!r}{hint} It has: {', '.join(known)}")
+
+    def read(self, words: Mapping[str, str]) -> dict[str, Any]:
+        """Return exact values by canonical name from text by name or symbol; defaults are filled in.
+
+        Raises
+        ------
+        InputError
+            A foreign, doubled, missing, malformed or out-of-range parameter.
+        """
+        values: dict[str, Any] = {}
+        for key, word in words.items():
+            p = self.parameter(key)
+            if p.name in values:
+                raise InputError(f"{p.name} is given twice (as {p.name} and {p.symbol}); give it once")
+            values[p.name] = p.read(word)
+        for p in self.parameters:
+            if p.name not in values:
+                if p.default is not None:
+                    values[p.name] = p.read(p.default)
+                elif p.required:
+                    raise InputError(f"{self.name} needs {p.name} ({p.meaning}): {p.allowed}")
+        return values
+
+    def make(self, words: Mapping[str, str]) -> Any:
+        """Return the model object for parameters given as text."""
+        return self.build(self.read(words))
+
+    def results(self, thing: Any, quantities: Sequence[str], indices: Sequence[int], digits: int) -> list[Result]:
+        """Return one Result a quantity, or a quantity and index where it is indexed, each with its own cost."""
+        found = []
+        for name in quantities:
+            wanted: Sequence[int | None] = indices if self.quantity(name).indexed else [None]
+            for index in wanted:
+                start = time.perf_counter()
+                result = self.solve(thing, name, index, digits)
+                found.append(replace(result, quantity=name, index=index, seconds=time.perf_counter() - start))
+        return found
+
+
+def spelled(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return parameters as exact text, for output and hashing."""
+    return {name: str(x) if isinstance(x, fmpq | int) else x for name, x in values.items()}
