@@ -1,0 +1,106 @@
+"""Exact numbers out of certificate text, and the one way to say no."""
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+MAX_DIGITS = 4000
+MAX_HEX = 4_000_000
+
+_NUMBER = re.compile(r"(-?)([0-9]+|0x[0-9a-f]+)(?:/([0-9]+|0x[0-9a-f]+)|\*2\^(-?[0-9]{1,9}))?", re.ASCII)
+
+
+class Rejected(Exception):
+    """The proof does not establish the conclusion; the text says why."""
+
+
+def rational(text: Any) -> Fraction:
+    """Return the number that ``"p"``, ``"p/q"`` or the dyadic ``"0x..*2^e"`` spells; ``0x`` integers may be long."""
+    match = _NUMBER.fullmatch(text) if isinstance(text, str) and len(text) <= 2 * MAX_HEX else None
+    if not match:
+        raise Rejected(f"{_shown(text)} is no exact number such as '1/10'")
+    top, bottom = _integer(match[2]), _integer(match[3]) if match[3] else 1
+    if bottom == 0:
+        raise Rejected("division by zero in a number")
+    value = Fraction(-top if match[1] else top, bottom)
+    if match[4]:
+        exponent = int(match[4])
+        if abs(exponent) > 4 * MAX_HEX:
+            raise Rejected("a power of two out of bounds")
+        value = value * 2**exponent if exponent >= 0 else value / 2**-exponent
+    return value
+
+
+def integer(x: Any, least: int = 0) -> int:
+    """Return a small JSON integer, at least ``least``."""
+    if not isinstance(x, int) or isinstance(x, bool) or x < least:
+        raise Rejected(f"{_shown(x)} is no integer >= {least}")
+    return x
+
+
+def word(x: Any) -> str:
+    """Return a text."""
+    if not isinstance(x, str):
+        raise Rejected(f"{_shown(x)} is no text")
+    return x
+
+
+def items(x: Any, length: int | None = None) -> list[Any]:
+    """Return a list, of the given length if one is given."""
+    if not isinstance(x, list):
+        raise Rejected(f"{_shown(x)} is no list")
+    if length is not None and len(x) != length:
+        raise Rejected(f"a list of {len(x)} where {length} are needed")
+    return x
+
+
+def fields(x: Any, required: str, optional: str = "") -> Mapping[str, Any]:
+    """Return an object that has exactly the fields named, blank-separated, and perhaps the optional ones."""
+    if not isinstance(x, dict):
+        raise Rejected(f"{_shown(x)} is no object")
+    need, may = set(required.split()), set(optional.split())
+    if missing := need - set(x):
+        raise Rejected(f"field {min(missing)} is missing")
+    if foreign := set(x) - need - may:
+        raise Rejected(f"unknown field {_shown(min(foreign))}")
+    return x
+
+
+def table(x: Any) -> Mapping[str, Any]:
+    """Return an object with free keys."""
+    if not isinstance(x, dict):
+        raise Rejected(f"{_shown(x)} is no object")
+    return x
+
+
+def vector(x: Any, length: int | None = None) -> list[Fraction]:
+    """Return a list of exact numbers."""
+    return [rational(v) for v in items(x, length)]
+
+
+def matrix(rows: Any, height: int | None = None, width: int | None = None) -> list[list[Fraction]]:
+    """Return a rectangular matrix of exact numbers."""
+    exact = [vector(row, width) for row in items(rows, height)]
+    if any(len(row) != len(exact[0]) for row in exact):
+        raise Rejected("rows of different lengths")
+    return exact
+
+
+def dot(row: list[Fraction], column: list[Fraction]) -> Fraction:
+    return sum((a * x for a, x in zip(row, column, strict=True)), Fraction(0))
+
+
+def _integer(digits: str) -> int:
+    if digits.startswith("0x"):
+        if len(digits) > MAX_HEX:
+            raise Rejected(f"an integer of more than {MAX_HEX} hexadecimal digits")
+        return int(digits, 16)
+    if len(digits) > MAX_DIGITS:
+        raise Rejected(f"an integer of more than {MAX_DIGITS} decimal digits; write it in hexadecimal")
+    return int(digits)
+
+
+def _shown(x: Any) -> str:
+    text = repr(x) if not isinstance(x, int) or abs(x) < 10**30 else "a long integer"
+    return text if len(text) <= 60 else text[:57] + "..."
