@@ -1,0 +1,81 @@
+"""Kind *levels*: the law of the slot age J, all levels at once, by finitely many levels and then a recurrence.
+
+problem     ``variables``, ``domain``, ``laws``: {name: {"up": block, "reset": block}}
+conclusion  ``statements`` as in kind *sign*, whose expressions may use mean_NAME, second_NAME (moment), variance_NAME,
+            failure_NAME = P(J >= 1), gap_NAME (mean slots between resets), pmf_NAME_j, tail_NAME_j;
+            ``orders``: [{"smaller": name, "larger": name, "assume": more domain}], stochastic orders over all levels;
+            ``laws``: {name: {"pmf": [expression, ..], "period": L, "ratio": expression}}: the whole law, where
+            P(J = j + L) = ratio P(J = j) from j = length - L on
+proof       ``laws``: {name: {"law": nu, "levels": K, "period": L, "ratio": expression, "ratio_sign": text,
+            "entries": {entry: text}, "parents": [mode or null]}};
+            ``positive``, ``signs`` as in kind *sign*; ``orders``: [[text a level], ..]
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from proofs_check.check.age_law import AgeLaw
+from proofs_check.check.exact import Rejected, fields, integer, items, table
+from proofs_check.check.expression import expression
+from proofs_check.check.polynomial import Ratio
+from proofs_check.check.sign import Domain, Positive
+from proofs_check.check.statements import check_statements, variables
+
+
+def check(problem: Any, conclusion: Any, proof: Any) -> None:
+    fields(problem, "variables domain laws")
+    fields(conclusion, "statements", "orders laws")
+    fields(proof, "laws positive signs", "orders")
+    names = variables(problem["variables"])
+    domain = Domain(names, problem["domain"])
+    laws = derived(problem["laws"], proof["laws"], names, domain, proof["positive"])
+    orders, whole = items(conclusion.get("orders", [])), table(conclusion.get("laws", {}))
+    for order, texts in zip(orders, items(proof.get("orders", []), len(orders)), strict=True):
+        _check_order(order, texts, laws, domain)
+    for name, law in whole.items():
+        _check_whole(law, laws[name], names)
+    if conclusion["statements"] or not (orders or whole):
+        vocabulary = names | quantities(laws)
+        check_statements(conclusion["statements"], proof, domain, vocabulary)
+    elif items(proof["signs"]):
+        raise Rejected("signs without statements")
+
+
+def derived(problem: Any, proof: Any, names: Mapping[str, Ratio], domain: Domain, positive: Any) -> dict[str, AgeLaw]:
+    """Return the law of every scheme of a problem."""
+    if set(table(problem)) != set(table(proof)) or not problem:
+        raise Rejected("the proof must treat exactly the laws of the problem")
+    divisors = Positive(domain, positive)
+    return {name: AgeLaw(blocks, proof[name], names, domain, divisors) for name, blocks in problem.items()}
+
+
+def quantities(laws: Mapping[str, AgeLaw], levels: int = 8) -> dict[str, Ratio]:
+    words: dict[str, Ratio] = {}
+    for name, law in laws.items():
+        words |= law.words(name, levels)
+    return words
+
+
+def _check_order(order: Any, texts: Any, laws: Mapping[str, AgeLaw], domain: Domain) -> None:
+    fields(order, "smaller larger", "assume")
+    smaller, larger = laws[order["smaller"]], laws[order["larger"]]
+    if smaller.period != larger.period or not (smaller.ratio - larger.ratio).is_zero():
+        raise Rejected("an order needs laws with one period and one ratio")
+    here, last = domain.extended(order.get("assume", {})), max(smaller.start, larger.start) + smaller.period
+    for j, text in zip(range(1, last), items(texts, last - 1), strict=True):
+        try:
+            here.proves(larger.tail(j) - smaller.tail(j), text, strict=False)
+        except Rejected as reason:
+            raise Rejected(f"order at level {j}: {reason}") from None
+
+
+def _check_whole(says: Any, law: AgeLaw, names: Mapping[str, Ratio]) -> None:
+    fields(says, "pmf period ratio")
+    pmf, period = items(says["pmf"]), integer(says["period"], 1)
+    if period != law.period or not (expression(says["ratio"], names) - law.ratio).is_zero():
+        raise Rejected("another period or ratio than the law has")
+    if len(pmf) < law.start + period:
+        raise Rejected(f"the law needs its first {law.start + period} probabilities")
+    for j, text in enumerate(pmf):
+        if not (law.tail(j) - law.tail(j + 1) - expression(text, names)).is_zero():
+            raise Rejected(f"P(J = {j}) is another function")

@@ -1,0 +1,64 @@
+"""Kinds *identity* and *sign*: equalities and signs of rational functions on a domain.
+
+problem     ``variables``, ``domain``: {symbol: [polynomial, ">" or ">="]}, perhaps ``define``: {name: expression}
+conclusion  ``statements``: [{"claim": [left, relation, right], "assume": more domain, "set": {variable: expression}}]
+proof       ``positive``: the divisors, as positive expressions in the symbols; ``signs``: one text or null a statement
+"""
+
+from typing import Any
+
+from proofs_check.check.exact import Rejected, fields, items, table, word
+from proofs_check.check.expression import expression
+from proofs_check.check.polynomial import Ratio, substituted, variable
+from proofs_check.check.sign import Domain, Positive, relation
+
+
+def variables(names: Any) -> dict[str, Ratio]:
+    """Return the variables by name, each named once."""
+    listed = [word(name) for name in items(names)]
+    if len(set(listed)) != len(listed) or not all(n.isidentifier() and n.isascii() for n in listed):
+        raise Rejected("variables must be distinct names")
+    return {name: variable(name) for name in listed}
+
+
+def define(names: dict[str, Ratio], definitions: Any) -> dict[str, Ratio]:
+    """Return names extended by defined ones, each in terms of those before it."""
+    extended = dict(names)
+    for name, text in table(definitions).items():
+        if name in extended:
+            raise Rejected(f"{name[:40]!r} is defined twice")
+        extended[name] = expression(text, extended)
+    return extended
+
+
+def check(problem: Any, conclusion: Any, proof: Any) -> None:
+    fields(problem, "variables domain", "define")
+    fields(conclusion, "statements")
+    fields(proof, "positive signs")
+    names = variables(problem["variables"])
+    domain = Domain(names, problem["domain"])
+    vocabulary = define(names, problem.get("define", {}))
+    check_statements(conclusion["statements"], proof, domain, vocabulary)
+
+
+def check_statements(statements: Any, proof: Any, domain: Domain, vocabulary: dict[str, Ratio]) -> None:
+    """Check each statement in the vocabulary; ``proof`` has ``positive`` and ``signs``."""
+    listed = items(statements)
+    if not listed:
+        raise Rejected("nothing is stated")
+    for statement, sign in zip(listed, items(proof["signs"], len(listed)), strict=True):
+        fields(statement, "claim", "assume set")
+        left, rel, right = items(statement["claim"], 3)
+        here = domain.extended(statement.get("assume", {}))
+        f = Positive(here, proof["positive"]).divides(expression(left, vocabulary) - expression(right, vocabulary))
+        relation(_restricted(f, statement.get("set", {}), domain), rel, sign, here)
+
+
+def _restricted(f: Ratio, values: Any, domain: Domain) -> Ratio:
+    """Return f on the part of the domain where variables have the given values."""
+    chosen = {}
+    for name, text in table(values).items():
+        if name not in domain.names:
+            raise Rejected(f"{name[:40]!r} is no variable")
+        chosen[name] = expression(text, domain.names)
+    return substituted(f, chosen)
