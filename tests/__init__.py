@@ -1,0 +1,1 @@
+"""Tests, in the order of the packages; ``data`` holds published and independent numbers with their source."""
