@@ -18,7 +18,7 @@ _WHERE = {
     "DoesNotExist": "truth",
     "InputError": "truth",
     "FiniteChain": "chain",
-    "LevelChain": "chain",
+    "LevelChain": "level_chain",
     "NotAGenerator": "chain",
     "stationary": "solvers.stationary",
 }

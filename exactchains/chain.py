@@ -1,4 +1,4 @@
-"""Markov chains as data: finite chains and level chains over any domain, checked exactly when they are made."""
+"""Markov chains as data: finite chains over any domain, checked exactly when they are made."""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -12,7 +12,6 @@ from exactchains.rows import CompactRows, transition_rows
 from exactchains.truth import InputError, Truth
 
 Time = Literal["continuous", "discrete"]
-Block = tuple[tuple[Any, ...], ...]
 
 
 class NotAGenerator(InputError):
@@ -42,11 +41,11 @@ class FiniteChain:
             for j, x in row.items():
                 if not 0 <= j < len(self.rows):
                     raise NotAGenerator(f"entry ({i}, {j}): states are 0 to {len(self.rows) - 1}")
-                _nonnegative(x, f"entry ({i}, {j})", self.domain)
+                nonnegative(x, f"entry ({i}, {j})", self.domain)
                 if i == j and self.time == "continuous":
                     raise NotAGenerator(f"entry ({i}, {i}): a rate from a state to itself; leave it out")
             if self.time == "discrete":
-                _sums_to(1, row.values(), f"row {i}", self.domain)
+                sums_to(1, row.values(), f"row {i}", self.domain)
         if self.domain == QQ and not isinstance(self.rows, CompactRows):
             object.__setattr__(self, "rows", CompactRows.gather(self.rows))
 
@@ -74,7 +73,7 @@ class FiniteChain:
         rows = _sparse_rows(matrix, domain) if hasattr(matrix, "tocoo") else _dense_rows(matrix, domain)
         if time == "continuous":
             for i, row in enumerate(rows):
-                _sums_to(0, row.values(), f"row {i}", domain)
+                sums_to(0, row.values(), f"row {i}", domain)
                 row.pop(i, None)
         return cls(tuple(rows), time, domain)
 
@@ -118,53 +117,12 @@ class FiniteChain:
             raise InputError(f"state {label!r} is not one of the {self.size} states") from None
 
 
-@dataclass(frozen=True)
-class LevelChain:
-    """Levels 0, 1, 2, ... with the same phases: up one level, stay, and down one level or reset to level 0.
+def __getattr__(name: str) -> Any:
+    if name == "LevelChain":  # it lives in a file of its own, which imports this one
+        from exactchains.level_chain import LevelChain
 
-    ``kind = "qbd"`` goes down one level by ``down``; ``kind = "reset"`` goes from any level to level 0 by ``reset``,
-    held in the same field.  Level 0 has blocks of its own where they differ.
-    """
-
-    up: Block
-    local: Block
-    down: Block
-    kind: Literal["qbd", "reset"] = "qbd"
-    time: Time = "continuous"
-    domain: Domain = field(default=QQ)
-    boundary_local: Block | None = None
-    boundary_up: Block | None = None
-    boundary_down: Block | None = None
-
-    @classmethod
-    def resetting(cls, up: Sequence[Sequence[Any]], reset: Sequence[Sequence[Any]], *, domain: Domain) -> "LevelChain":
-        """Return the slotted chain that goes up one level by ``up`` or to level 0 by ``reset``, from every level."""
-        size = _square(up, "up")
-        if _square(reset, "reset") != size:
-            raise NotAGenerator(f"up has {size} phases, reset has {len(reset)}; give blocks of one size")
-        blocks = [tuple(tuple(domain.convert(x) for x in row) for row in block) for block in (up, reset)]
-        for i in range(size):
-            for name, block in zip(("up", "reset"), blocks, strict=True):
-                for j, x in enumerate(block[i]):
-                    _nonnegative(x, f"{name} ({i}, {j})", domain)
-            _sums_to(1, [*blocks[0][i], *blocks[1][i]], f"row {i} of up + reset", domain)
-        zero = tuple(tuple(domain.convert(0) for _ in range(size)) for _ in range(size))
-        return cls(blocks[0], zero, blocks[1], "reset", "discrete", domain)
-
-    @property
-    def reset(self) -> Block:
-        if self.kind != "reset":
-            raise AttributeError("a QBD has no reset block; use down")
-        return self.down
-
-    @property
-    def phases(self) -> int:
-        return len(self.up)
-
-    def phase_chain(self) -> FiniteChain:
-        """Return the chain of the phase of a resetting chain, levels forgotten."""
-        total = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(self.up, self.reset, strict=True)]
-        return FiniteChain.from_matrix(total, time="discrete", domain=self.domain)
+        return LevelChain
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def is_zero(x: Any, domain: Domain) -> bool:
@@ -180,12 +138,14 @@ def _square(matrix: Sequence[Sequence[Any]], name: str) -> int:
     return size
 
 
-def _nonnegative(x: Any, where: str, domain: Domain) -> None:
+def nonnegative(x: Any, where: str, domain: Domain) -> None:
+    """Refuse an entry that is certainly negative; ``where`` names it."""
     if domain.less(x, domain.convert(0)) is Truth.TRUE:
         raise NotAGenerator(f"{where} = {x} is negative; rates and probabilities are >= 0")
 
 
-def _sums_to(target: int, row: Iterable[Any], where: str, domain: Domain) -> None:
+def sums_to(target: int, row: Iterable[Any], where: str, domain: Domain) -> None:
+    """Refuse a row that certainly does not sum to ``target``; the message holds the defect."""
     total = sum(row, domain.convert(0))
     if domain.rigor == 0:  # doubles: sums are rounded, they prove nothing either way
         if abs(total - target) <= 1e-9:
