@@ -1,0 +1,162 @@
+"""The exact chain of a policy on n servers, lumped over exchangeable servers, with a buffer at every server."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+from typing import Any
+
+from flint import fmpq
+
+from exactchains.chain import FiniteChain
+from exactchains.domain import QQ, Domain
+from exactchains.truth import InputError
+from meanfield.models.policy import Loads, Policy, Server, routed
+
+__all__ = ["ServerChain", "exact_chain", "labelled_chain"]
+
+Reward = Callable[[Loads], fmpq]
+
+
+@dataclass(frozen=True)
+class ServerChain:
+    """A finite chain of n servers: ``states[i]`` are the loads by pool, each ascending; ``blocked[i]`` the lost rate."""
+
+    policy: Policy
+    n: int
+    buffer: int
+    states: tuple[Loads, ...]
+    chain: FiniteChain
+    blocked: tuple[Any, ...]
+
+    def mean(self, law: list[Any], reward: Reward) -> Any:
+        """Return the expectation of ``reward`` under ``law``."""
+        domain = self.chain.domain
+        with domain.working():
+            return sum(
+                (x * domain.convert(reward(s)) for x, s in zip(law, self.states, strict=True)), domain.convert(0)
+            )
+
+    def mean_queue(self, law: list[Any]) -> Any:
+        """Return the mean number of jobs at one server."""
+        return self.mean(law, lambda s: fmpq(jobs(s), self.n))
+
+    def tail(self, law: list[Any], k: int) -> Any:
+        """Return the mean fraction of servers with at least k jobs."""
+        return self.mean(law, lambda s: fmpq(sum(q >= k for pool in s for q in pool), self.n))
+
+    def busy(self, law: list[Any], pool: int) -> Any:
+        """Return the mean busy fraction of a pool (0-based)."""
+        return self.mean(law, lambda s: fmpq(sum(q > 0 for q in s[pool]), len(s[pool])))
+
+    def pool_mean_queue(self, law: list[Any], pool: int) -> Any:
+        """Return the mean number of jobs at one server of a pool (0-based)."""
+        return self.mean(law, lambda s: fmpq(sum(s[pool]), len(s[pool])))
+
+    def blocking(self, law: list[Any]) -> Any:
+        """Return the probability that an arriving job finds the buffer of its server full and is lost."""
+        domain = self.chain.domain
+        with domain.working():
+            lost = sum((x * b for x, b in zip(law, self.blocked, strict=True)), domain.convert(0))
+            return lost / domain.convert(self.n * self.policy.load)
+
+
+def jobs(loads: Loads) -> int:
+    """Return the total number of jobs."""
+    return sum(map(sum, loads))
+
+
+def exact_chain(policy: Policy, *, n: int, buffer: int, domain: Domain = QQ) -> ServerChain:
+    r"""Return the chain of ``n`` servers with at most ``buffer`` jobs each; a job sent to a full server is lost.
+
+    Servers of one pool are exchangeable, so that the sorted loads of each pool are Markov: from loads q, rate
+    :math:`n \lambda P(\text{class}\mid q)` to one more job at a server of that class, rate (number of servers of the
+    class) times speed to one less.
+
+    Raises
+    ------
+    InputError
+        ``n`` does not fit the pools or the sample size, or ``buffer`` is below 1.
+    """
+    policy.check(n)
+    if buffer < 1:
+        raise InputError(f"buffer = {buffer}: at least one job must fit; give buffer >= 1")
+    queues = [list(combinations_with_replacement(range(buffer + 1), size)) for size in policy.pools.sizes(n)]
+    states = sorted(product(*queues), key=lambda s: (jobs(s), s))
+    place = {s: i for i, s in enumerate(states)}
+    arrival = n * policy.load
+    rows: list[dict[int, Any]] = []
+    blocked = []
+    with domain.working():
+        for loads in states:
+            row: dict[int, Any] = {}
+            lost = domain.convert(0)
+            for (pool, k), chance in policy.law(loads).items():
+                rate = domain.convert(arrival * chance)
+                if k == buffer:
+                    lost = lost + rate
+                else:
+                    _add(row, place[moved(loads, pool, k, 1)], rate)
+            for target, rate in services(policy, loads):
+                _add(row, place[target], domain.convert(rate))
+            rows.append(row)
+            blocked.append(lost)
+    return ServerChain(policy, n, buffer, tuple(states), FiniteChain(tuple(rows), domain=domain), tuple(blocked))
+
+
+def moved(loads: Loads, pool: int, k: int, step: int) -> Loads:
+    """Return the loads after a server of ``pool`` with ``k`` jobs gains (step 1) or loses (step -1) a job."""
+    queue = list(loads[pool])
+    i = len(queue) - 1 - queue[::-1].index(k) if step > 0 else queue.index(k)
+    queue[i] += step
+    return (*loads[:pool], tuple(queue), *loads[pool + 1 :])
+
+
+def services(policy: Policy, loads: Loads) -> Iterator[tuple[Loads, fmpq]]:
+    """Yield (loads after, rate) for every class of busy servers."""
+    for j, (queue, speed) in enumerate(zip(loads, policy.pools.speeds, strict=True)):
+        for k in sorted(set(queue) - {0}):
+            yield moved(loads, j, k, -1), queue.count(k) * speed
+
+
+def labelled_chain(policy: Policy, *, n: int, buffer: int) -> tuple[list[tuple[int, ...]], FiniteChain]:
+    """Return the chain of labelled servers, made from :meth:`Policy.route` alone, without lumping or closed forms.
+
+    It is the definition that the lumped chain is tested against, for small systems.
+    """
+    policy.check(n)
+    pool_of = [j for j, size in enumerate(policy.pools.sizes(n)) for _ in range(size)]
+    states = sorted(product(range(buffer + 1), repeat=n), key=lambda q: (sum(q), q))
+    place = {q: i for i, q in enumerate(states)}
+    rows = []
+    for q in states:
+        row: dict[int, Any] = {}
+        servers = [Server(j, policy.pools.speeds[j], k) for j, k in zip(pool_of, q, strict=True)]
+        for chosen, chance in _labelled_samples(policy, servers):
+            for position, share in routed(policy, [servers[i] for i in chosen]).items():
+                i = chosen[position]
+                if q[i] < buffer and share * chance != 0:
+                    _add(row, place[*q[:i], q[i] + 1, *q[i + 1 :]], n * policy.load * chance * share)
+        for i, server in enumerate(servers):
+            if q[i]:
+                _add(row, place[*q[:i], q[i] - 1, *q[i + 1 :]], server.speed)
+        rows.append(row)
+    return states, FiniteChain(tuple(rows))
+
+
+def _labelled_samples(policy: Policy, servers: list[Server]) -> Iterator[tuple[tuple[int, ...], fmpq]]:
+    if policy.d is None:
+        yield tuple(range(len(servers))), fmpq(1)
+        return
+    for chosen in product(range(len(servers)), repeat=policy.d):
+        if not policy.replacement and len(set(chosen)) < policy.d:
+            continue
+        chance, left = fmpq(1), sum((policy.weight(s) for s in servers), fmpq(0))
+        for i in chosen:
+            chance = chance * policy.weight(servers[i]) / left
+            if not policy.replacement:
+                left -= policy.weight(servers[i])
+        yield chosen, chance
+
+
+def _add(row: dict[int, Any], target: int, rate: Any) -> None:
+    row[target] = row[target] + rate if target in row else rate

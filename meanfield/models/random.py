@@ -1,0 +1,64 @@
+"""Rules without memory of the queues seen before: random by speed, and a threshold on one sampled queue."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from flint import fmpq
+
+from exactchains.truth import InputError
+from meanfield.models.policy import Policy, Server, load_of
+from meanfield.models.pools import Pools
+
+__all__ = ["RandomBySpeed", "Threshold"]
+
+
+@dataclass(frozen=True)
+class RandomBySpeed(Policy):
+    """Join a server in proportion to its speed: every queue is M/M/1 with the same load."""
+
+    pools: Any
+    load: Any
+    d: ClassVar[int] = 1
+    replacement: ClassVar[bool] = True
+    weighting: ClassVar[str] = "speed"
+    monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pools", Pools.of(self.pools))
+        object.__setattr__(self, "load", load_of(self.load))
+
+    def route(self, sample: Sequence[Server]) -> Mapping[int, Any]:
+        return {0: fmpq(1)}
+
+    def stability_limit(self, n: int | None) -> fmpq:
+        return fmpq(1)
+
+
+@dataclass(frozen=True)
+class Threshold(Policy):
+    """Sample two servers in proportion to speed; join the first if it has fewer than ``threshold`` jobs, else the second."""
+
+    pools: Any
+    load: Any
+    threshold: int = 1
+    replacement: bool = True
+    d: ClassVar[int] = 2
+    weighting: ClassVar[str] = "speed"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pools", Pools.of(self.pools))
+        object.__setattr__(self, "load", load_of(self.load))
+        if not isinstance(self.threshold, int) or isinstance(self.threshold, bool) or self.threshold < 1:
+            raise InputError(f"threshold = {self.threshold!r}: an integer >= 1")
+
+    def route(self, sample: Sequence[Server]) -> Mapping[int, Any]:
+        return {0 if sample[0].jobs < self.threshold else 1: fmpq(1)}
+
+    def stability_limit(self, n: int | None) -> fmpq | None:
+        """Return 1 with replacement: the joined length is stochastically below that of the second server."""
+        return fmpq(1) if self.replacement or n is None else None
+
+    @property
+    def conventions(self) -> tuple[str, ...]:
+        return (*super().conventions, f"a queue is short below {self.threshold} jobs")

@@ -1,0 +1,1 @@
+"""Solvers for load balancing: fixed points, enclosures of infinite systems, trajectories."""

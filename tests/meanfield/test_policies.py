@@ -1,0 +1,169 @@
+"""Closed routing laws against enumeration of the job-level rule; lumped chains against labelled ones; refusals."""
+
+from itertools import combinations_with_replacement, product
+
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exactchains.truth import InputError
+from meanfield.finite import exact_chain, labelled_chain
+from meanfield.models.expected_delay import SED
+from meanfield.models.idle import JIQ, SpeedAwareJIQ
+from meanfield.models.noisy import PowerOfD
+from meanfield.models.policy import Policy, evenly
+from meanfield.models.pools import Pools
+from meanfield.models.random import RandomBySpeed, Threshold
+from meanfield.models.shortest import JSQ, PoolPowerOfD, SpeedAwareJSQ
+
+TWO = "1/2:3/2,1/2:1/2"
+THREE = "1/4:2,1/4:1,1/2:1/2"
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_closed_law_of_noisy_comparisons_is_the_enumeration_of_all_samples(d, replacement):
+    for n in range(1 if replacement else d, 8):
+        states = list(combinations_with_replacement(range(4), n))
+        for g in (0, 1, 2, 3, None):
+            policy = PowerOfD("1/2", d, g, "1/3", replacement)
+            for queue in states[:: 1 + len(states) // 12]:
+                assert policy.law((queue,)) == policy.enumerated_law((queue,))
+
+
+@given(st.lists(st.integers(0, 9), min_size=2, max_size=7), st.integers(2, 3), st.integers(0, 9), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_closed_law_holds_with_large_gaps(queue, d, g, replacement):
+    loads = (tuple(sorted(queue)),)
+    policy = PowerOfD("1/2", min(d, len(queue)), g, "3/7", replacement)
+    law = policy.law(loads)
+    assert law == policy.enumerated_law(loads)
+    assert sum(law.values()) == 1
+
+
+POOLED = [
+    JSQ(TWO, "1/2"),
+    JSQ(TWO, "1/2", counts="waiting"),
+    SpeedAwareJSQ(TWO, "1/2"),
+    JIQ(TWO, "1/2"),
+    JIQ(TWO, "1/2", fallback="speed"),
+    SpeedAwareJIQ(TWO, "1/2"),
+    SpeedAwareJIQ(THREE, "1/2", fallback="speed"),
+    SED(TWO, "1/2"),
+    SED(THREE, "1/2", ties="random"),
+    RandomBySpeed(TWO, "1/2"),
+    Threshold(TWO, "1/2", threshold=2, replacement=False),
+    PoolPowerOfD(TWO, "1/2"),
+    PoolPowerOfD(TWO, "1/2", weighting="speed", ties="fastest"),
+    PowerOfD("1/2", 2, 1, "1/2"),
+    PowerOfD("1/2", 2, None, "3/4", True),
+]
+
+
+@pytest.mark.parametrize("policy", POOLED, ids=repr)
+def test_closed_law_is_the_enumeration(policy):
+    sizes = policy.pools.sizes(4)
+    for queues in product(*(list(combinations_with_replacement(range(3), size)) for size in sizes)):
+        assert policy.law(queues) == policy.enumerated_law(queues)
+
+
+@pytest.mark.parametrize("policy", POOLED, ids=repr)
+def test_lumped_chain_is_the_labelled_one(policy):
+    n = 4
+    sizes = policy.pools.sizes(n)
+    lumped = exact_chain(policy, n=n, buffer=2)
+    states, labelled = labelled_chain(policy, n=n, buffer=2)
+    place = {s: i for i, s in enumerate(lumped.states)}
+    block = [place[_by_pool(q, sizes)] for q in states]
+    for i, row in enumerate(labelled.rows):
+        found: dict[int, fmpq] = {}
+        for j, rate in row.items():
+            found[block[j]] = found.get(block[j], 0) + rate
+        assert found == lumped.chain.rows[block[i]]
+
+
+def _by_pool(q, sizes):
+    found, start = [], 0
+    for size in sizes:
+        found.append(tuple(sorted(q[start : start + size])))
+        start += size
+    return tuple(found)
+
+
+class Middle(Policy):
+    """Sample three, join the middle one: a user's policy."""
+
+    d = 3
+
+    def route(self, sample):
+        return {sorted(range(3), key=lambda i: sample[i].jobs)[1]: 1}
+
+
+class FirstServer(Policy):
+    """Depends on the label of a server."""
+
+    def route(self, sample):
+        return {0: 1}
+
+
+class Half(Policy):
+    """Probabilities that sum to one half."""
+
+    d = 2
+
+    def route(self, sample):
+        return {0: "1/2"}
+
+
+def test_a_users_policy_has_a_chain_of_its_own():
+    chain = exact_chain(Middle("1/2"), n=3, buffer=2)
+    assert chain.policy.law(((0, 1, 2),)) == {(0, 1): 1}
+    states, labelled = labelled_chain(Middle("1/2"), n=3, buffer=2)
+    assert labelled.rows[states.index((0, 1, 2))][states.index((0, 2, 2))] == fmpq(3, 2)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Pools.read("1/2:3/2,1/3:1/2"), "fractions sum to 5/6"),
+        (lambda: Pools.read("1/2:2,1/2:1"), "rescaled: pools=1/2:4/3,1/2:2/3"),
+        (lambda: Pools.read("1/2:1/2,1/2:3/2"), "fastest pool first"),
+        (lambda: Pools.read("1/2;3/2"), "no fraction:speed"),
+        (lambda: Pools.read(TWO).sizes(3), "multiple of 2"),
+        (lambda: PowerOfD("1/2", eps="11/10"), r"eps = 11/10: an error probability lies in \[0, 1\]"),
+        (lambda: PowerOfD("1"), "load = 1"),
+        (lambda: JSQ(TWO, "3/2"), "load = 3/2"),
+        (lambda: PowerOfD("1/2", d=0), "d = 0"),
+        (lambda: PowerOfD("1/2", g=-1), "g = -1"),
+        (lambda: exact_chain(PowerOfD("1/2", d=3), n=2, buffer=3), "d = 3: without replacement at most n = 2"),
+        (lambda: exact_chain(Half("1/2"), n=2, buffer=3), "Half.route .* probabilities sum to 1/2"),
+        (lambda: exact_chain(FirstServer("1/2"), n=2, buffer=3), "FirstServer.route depends on the order"),
+        (lambda: exact_chain(JSQ(TWO, "1/2"), n=2, buffer=0), "buffer = 0"),
+        (lambda: JIQ(TWO, "1/2", fallback="none"), "uniform | speed"),
+    ],
+)
+def test_bad_input_is_one_clear_line(make, words):
+    with pytest.raises(InputError, match=words) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+def test_floats_are_refused():
+    with pytest.raises(TypeError, match="1/2"):
+        PowerOfD(0.5)
+
+
+def test_evenly_is_a_law():
+    assert evenly([1, 3]) == {1: fmpq(1, 2), 3: fmpq(1, 2)}
+
+
+def test_thresholds():
+    assert JIQ(TWO, "1/2").stability_limit(2) == fmpq(3, 4)
+    assert JIQ(TWO, "1/2", fallback="speed").stability_limit(2) == 1
+    limit = JIQ("1/2:9/5,1/2:1/5", "1/10").stability_limit(2)
+    assert limit.digits(30) == "0.477200187265876673480618158000"[: len(limit.digits(30))]
+    assert PowerOfD("1/2", 2, None, "3/4").stability_limit(2) == fmpq(2, 3)
+    assert PowerOfD("1/2", 2, None, "3/4", True).stability_limit(2) == fmpq(4, 5)
+    assert PowerOfD("1/2", 3, None, "2/5", True).stability_limit(3) == 1
+    assert PoolPowerOfD("1/2:19/10,1/2:1/10", "1/2").stability_limit(None) == fmpq(1, 5)
