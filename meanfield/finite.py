@@ -19,7 +19,7 @@ Reward = Callable[[Loads], fmpq]
 
 @dataclass(frozen=True)
 class ServerChain:
-    """A finite chain of n servers: ``states[i]`` are the loads by pool, each ascending; ``blocked[i]`` the lost rate."""
+    """A finite chain of n servers: ``states[i]``: loads by pool, each ascending; ``blocked[i]``: the rate lost there."""
 
     policy: Policy
     n: int

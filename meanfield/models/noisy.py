@@ -1,4 +1,4 @@
-"""Power of d choices with comparison errors, among equal servers: the job joins the shortest of d, or errs to the longest."""
+"""Power of d choices with comparison errors, equal servers: the job joins the shortest of d, or errs to the longest."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -86,7 +86,7 @@ class SpeedAwareJSQ(Policy):
 
 @dataclass(frozen=True)
 class PoolPowerOfD(Policy):
-    """Sample d servers from pools of different speeds and join the shortest; ``ties`` at ``random`` or to the ``fastest``.
+    """Sample d servers from pools of different speeds, join the shortest; ``ties`` at ``random`` or to the ``fastest``.
 
     ``weighting``: servers are sampled uniformly or in proportion to speed.
     """
@@ -116,7 +116,7 @@ class PoolPowerOfD(Policy):
         return (server.jobs, server.pool if self.ties == "fastest" else 0)
 
     def stability_limit(self, n: int | None) -> fmpq | None:
-        """Return the load at which the slowest servers alone saturate: min over m of (their speed)/(n P(all sampled there)).
+        """Return the load at which the slowest servers saturate: min over m of (their speed)/(n P(all sampled there)).
 
         None when servers are sampled in proportion to speed without replacement.
         """

@@ -28,7 +28,7 @@ def test_closed_law_of_noisy_comparisons_is_the_enumeration_of_all_samples(d, re
         states = list(combinations_with_replacement(range(4), n))
         for g in (0, 1, 2, 3, None):
             policy = PowerOfD("1/2", d, g, "1/3", replacement)
-            for queue in states[:: 1 + len(states) // 12]:
+            for queue in states[:: 1 + len(states) // 60]:
                 assert policy.law((queue,)) == policy.enumerated_law((queue,))
 
 
@@ -162,7 +162,7 @@ def test_thresholds():
     assert JIQ(TWO, "1/2").stability_limit(2) == fmpq(3, 4)
     assert JIQ(TWO, "1/2", fallback="speed").stability_limit(2) == 1
     limit = JIQ("1/2:9/5,1/2:1/5", "1/10").stability_limit(2)
-    assert limit.digits(30) == "0.477200187265876673480618158000"[: len(limit.digits(30))]
+    assert limit.digits(30) == "0.477200187265876558393582416311"
     assert PowerOfD("1/2", 2, None, "3/4").stability_limit(2) == fmpq(2, 3)
     assert PowerOfD("1/2", 2, None, "3/4", True).stability_limit(2) == fmpq(4, 5)
     assert PowerOfD("1/2", 3, None, "2/5", True).stability_limit(3) == 1
