@@ -1,1 +1,37 @@
 """Ages of information: models, solvers, closed forms."""
+
+from importlib import import_module
+from typing import Any
+
+_WHERE = {
+    "Code": "models.pair",
+    "Codeword": "models.codes",
+    "IdealErasure": "models.codes",
+    "RandomGenerator": "models.codes",
+    "RandomParityCheck": "models.codes",
+    "Actual": "models.schemes",
+    "Cyclic": "models.schemes",
+    "Delayed": "models.schemes",
+    "Feedback": "models.schemes",
+    "Generalised": "models.schemes",
+    "Lossy": "models.schemes",
+    "Periodic": "models.schemes",
+    "Sampling": "models.law",
+    "SlotLaw": "models.law",
+    "closed_form": "closed_forms",
+    "age_law": "solvers.age",
+    "age_quantity": "solvers.age",
+    "slot_ages": "simulation",
+}
+
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'aoi_tools' has no attribute {name!r}")
+    return getattr(import_module(f"aoi_tools.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,197 @@
+"""Slot-age laws in closed form, over every domain; no form divides by d or subtracts nearly equal numbers."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from aoi_tools.models.codes import Codeword
+from aoi_tools.models.law import SlotLaw, working
+from aoi_tools.models.schemes import Actual, Feedback, Generalised, Lossy, Periodic
+from exactchains.domain import QQ, Domain
+from exactchains.truth import DoesNotExist, Truth
+
+NO_LAW = "no age law exists: every actual update is lost (p = 1), the age grows without bound; give p < 1"
+
+
+@dataclass(frozen=True)
+class ModifiedGeometric(SlotLaw):
+    r"""The law when a success is followed by a failure with probability x, and a failure by one with p.
+
+    Gaps: P(Z = 1) = 1 - x and P(Z = z) = x p^(z-2) a for z >= 2 with a = 1 - p, so E Z = 1 + x/a = (a + x)/a.
+    From P(J = j) = P(Z > j)/E Z:
+
+    .. math::
+        P(J = 0) = \frac{a}{a+x}, \quad P(J = j) = \frac{a x p^{j-1}}{a+x} \ (j \ge 1), \quad
+        P(J > j) = \frac{x p^j}{a+x}.
+
+    Summing P(J > j) and (j+1) P(J > j): E J = x/(a(a+x)), E J(J+1)/2 = x/(a^2(a+x)).  With u = x/(a+x),
+    Var J = u (p + a/(a+x))/a^2, a product of nonnegative numbers.
+
+    Actual updates have x = p, feedback x = d, generalised x = alpha d + (1-alpha) p, lossy feedback
+    x = (1-f) d + f p.
+    """
+
+    after_success: Codeword
+    after_failure: Codeword
+    domain: Domain = field(default=QQ)
+
+    def __post_init__(self) -> None:
+        if self.domain.equal(self.after_failure.success, self.domain.convert(0)) is Truth.TRUE:
+            raise DoesNotExist(NO_LAW)
+
+    @property
+    def _both(self) -> Any:
+        return self.after_failure.success + self.after_success.failure
+
+    @working
+    def pmf(self, j: int) -> Any:
+        if j == 0:
+            return self.after_failure.success / self._both
+        p, a = self.after_failure.failure, self.after_failure.success
+        return a * self.after_success.failure * p ** (j - 1) / self._both
+
+    @working
+    def ccdf(self, j: int) -> Any:
+        return self.after_success.failure * self.after_failure.failure**j / self._both
+
+    @working
+    def mean(self) -> Any:
+        return self.after_success.failure / (self.after_failure.success * self._both)
+
+    @working
+    def triangular_moment(self) -> Any:
+        return self.after_success.failure / (self.after_failure.success**2 * self._both)
+
+    @working
+    def variance(self) -> Any:
+        p, a = self.after_failure.failure, self.after_failure.success
+        return self.after_success.failure * (p + a / self._both) / (a * a * self._both)
+
+    @working
+    def gap_pmf(self, z: int) -> Any:
+        if z == 1:
+            return self.after_success.success
+        p, a = self.after_failure.failure, self.after_failure.success
+        return self.after_success.failure * p ** (z - 2) * a
+
+
+@dataclass(frozen=True)
+class PeriodicLaw(SlotLaw):
+    r"""The law of one actual update followed by q chained differentials, L = q + 1 positions.
+
+    Position i is usable with probability c_i = a b^i and not usable with u_i = 1 - c_i; u_0 = p and
+    u_{i+1} = u_i + c_i d are sums.  J_i, the slot age at position i, is J_{i-1} + 1 unless position i is usable,
+    and for i >= 1 usable forces J_{i-1} = 0.  Hence m_i = E J_i and s_i = E J_i^2 obey
+
+    .. math::
+        m_i = m_{i-1} + u_i, \quad s_i = s_{i-1} + 2 m_{i-1} + u_i \ (i \ge 1), \quad
+        m_0 = p (m_{L-1} + 1), \quad s_0 = p (s_{L-1} + 2 m_{L-1} + 1).
+
+    Put S = u_1 + ... + u_{L-1}: m_0 = p (1 + S)/a, and s_0 = p (sum_{i>=1} (2 m_{i-1} + u_i) + 2 m_{L-1} + 1)/a.
+    The law of J is the mean over the positions.  No step divides by d, so d = 0 is no special case.
+
+    P(J_i = j): for j <= i the last usable position is i - j and i - j + 1 fails, probability c_{i-j} d (c_i at
+    j = 0).  For j = i + 1 + r L + t with 0 <= t < L, the actual updates of this and the r periods before fail and
+    the period before those ends its run at l = L - 1 - t: p^(r+1) w_l with w_l = c_l d for l < L - 1 and
+    w_{L-1} = c_{L-1}.  Likewise P(J_i >= j) = u_{i-j+1} for 1 <= j <= i + 1, and p^(r+1) u_{L-t} for
+    j = i + 1 + r L + t with 1 <= t <= L.
+    """
+
+    actual: Codeword
+    differential: Codeword
+    period: int
+    domain: Domain = field(default=QQ)
+
+    def __post_init__(self) -> None:
+        if self.domain.equal(self.actual.success, self.domain.convert(0)) is Truth.TRUE:
+            raise DoesNotExist(NO_LAW)
+
+    @cached_property
+    def _usable(self) -> tuple[list[Any], list[Any]]:
+        """c_i and u_i for i = 0..L-1."""
+        usable, useless = [self.actual.success], [self.actual.failure]
+        for _ in range(self.period - 1):
+            useless.append(useless[-1] + usable[-1] * self.differential.failure)
+            usable.append(usable[-1] * self.differential.success)
+        return usable, useless
+
+    @cached_property
+    def _moments(self) -> tuple[Any, Any]:
+        """Sums over the positions of E J_i and of E J_i(J_i+1)/2; the latter, t_i = t_{i-1} + m_i for i >= 1."""
+        p, a = self.actual.failure, self.actual.success
+        useless = self._usable[1]
+        zero = self.domain.convert(0)
+        mean = [p * (1 + sum(useless[1:], zero)) / a]
+        for u in useless[1:]:
+            mean.append(mean[-1] + u)
+        triangular = p * (sum(mean[1:], zero) + mean[-1] + 1) / a
+        total = triangular
+        for m in mean[1:]:
+            triangular = triangular + m
+            total = total + triangular
+        return sum(mean, zero), total
+
+    @working
+    def pmf(self, j: int) -> Any:
+        return sum((self._position_pmf(i, j) for i in range(self.period)), self.domain.convert(0)) / self.period
+
+    @working
+    def ccdf(self, j: int) -> Any:
+        total = self.domain.convert(0)
+        for i in range(self.period):
+            if j <= i:
+                total = total + self._usable[1][i - j]
+            else:
+                rounds, t = divmod(j - i - 1, self.period)
+                total = total + self.actual.failure ** (rounds + 1) * self._usable[1][self.period - 1 - t]
+        return total / self.period
+
+    @working
+    def mean(self) -> Any:
+        return self._moments[0] / self.period
+
+    @working
+    def triangular_moment(self) -> Any:
+        return self._moments[1] / self.period
+
+    @working
+    def gap_pmf(self, z: int) -> Any:
+        """Per period: one gap of 1 at each usable position i >= 1, and one gap J_{L-1} + 1 if position 0 is usable."""
+        usable = self._usable[0]
+        count = self.actual.success * self._position_pmf(self.period - 1, z - 1)
+        if z == 1:
+            count = count + sum(usable[1:], self.domain.convert(0))
+        return count / sum(usable, self.domain.convert(0))
+
+    def _position_pmf(self, i: int, j: int) -> Any:
+        usable = self._usable[0]
+        if j == 0:
+            return usable[i]
+        if j <= i:
+            return usable[i - j] * self.differential.failure
+        rounds, t = divmod(j - i - 1, self.period)
+        ended = usable[self.period - 1 - t]
+        if t:
+            ended = ended * self.differential.failure
+        return self.actual.failure ** (rounds + 1) * ended
+
+
+def closed_form(scheme: Any, domain: Domain = QQ) -> SlotLaw | None:
+    """Return the slot-age law of ``scheme`` in closed form over ``domain``; None when there is no form for it.
+
+    Raises
+    ------
+    DoesNotExist
+        Every actual update is lost.
+    """
+    with domain.working():
+        if isinstance(scheme, Periodic):
+            return PeriodicLaw(scheme.actual.over(domain), scheme.differential.over(domain), scheme.period, domain)
+        if isinstance(scheme, Actual):
+            word = scheme.actual.over(domain)
+            return ModifiedGeometric(word, word, domain)
+        if isinstance(scheme, Feedback):
+            return ModifiedGeometric(scheme.differential.over(domain), scheme.actual.over(domain), domain)
+        if isinstance(scheme, Generalised | Lossy):
+            return ModifiedGeometric(scheme.after_success(domain), scheme.actual.over(domain), domain)
+    return None

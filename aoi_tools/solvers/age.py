@@ -1,0 +1,179 @@
+"""Age laws and age quantities of update schemes: the entry functions."""
+
+from collections.abc import Callable
+from typing import Any
+
+from flint import fmpq
+
+from aoi_tools.closed_forms import closed_form
+from aoi_tools.models.law import Sampling, SlotLaw
+from aoi_tools.models.schemes import Periodic, exact_bits
+from aoi_tools.solvers.modes import ModeLaw
+from exactchains.chain import LevelChain
+from exactchains.domain import QQ, Balls, Domain
+from exactchains.enclosure import Enclosure, Result
+from exactchains.truth import InputError, PrecisionExhausted, Undecided
+
+EXACT_BITS = 10_000  # largest size of a fraction that is worth its digits
+MAX_PRECISION = 1 << 20
+
+PLAIN: dict[str, Callable[[SlotLaw], Any]] = {
+    "slot_mean": lambda law: law.mean(),
+    "slot_variance": lambda law: law.variance(),
+    "slot_second_moment": lambda law: law.second_moment(),
+    "failure": lambda law: law.failure(),
+    "gap_mean": lambda law: law.gap_mean(),
+    "gap_second_moment": lambda law: law.gap_second_moment(),
+}
+INDEXED: dict[str, Callable[[SlotLaw, int], Any]] = {
+    "slot_pmf": lambda law, j: law.pmf(j),
+    "slot_ccdf": lambda law, j: law.ccdf(j),
+    "gap_pmf": lambda law, z: law.gap_pmf(z),
+}
+SAMPLED: dict[str, Callable[[SlotLaw, Sampling], Any]] = {
+    "age_mean": lambda law, sampling: law.age_mean(sampling),
+    "age_variance": lambda law, sampling: law.age_variance(sampling),
+    "peak_mean": lambda law, sampling: law.peak_mean(sampling),
+}
+QUANTITIES = (*PLAIN, *INDEXED, *SAMPLED)
+
+
+def age_law(scheme: Any, *, domain: Domain = QQ, method: str = "auto") -> SlotLaw:
+    """Return the stationary law of the slot age of ``scheme``.
+
+    Parameters
+    ----------
+    scheme : Scheme
+        Anything with ``modes`` and ``blocks(domain)``.
+    domain : Domain
+        ``QQ``, ``Balls(prec)``, ``Floats()`` or ``Fractions("p", "d")``; numbers of the law are native to it.
+    method : {"auto", "chain", "closed form"}
+        ``chain`` solves the mode chain of any scheme; ``closed form`` uses :mod:`aoi_tools.closed_forms`; ``auto``
+        takes the closed form where there is one.
+
+    Guarantee
+    ---------
+    Exact over ``QQ`` and ``Fractions``; over balls every value contains the truth.
+
+    Raises
+    ------
+    DoesNotExist
+        No update ever becomes usable, or the modes have several recurrent classes.
+
+    Examples
+    --------
+    >>> from aoi_tools import Feedback, age_law
+    >>> law = age_law(Feedback("1/2", "1/10"))
+    >>> law.mean(), law.pmf(0), law.variance()
+    (1/3, 5/6, 8/9)
+    """
+    if method not in ("auto", "chain", "closed form"):
+        raise InputError(f"method = {method!r}: allowed are auto | chain | closed form")
+    if method != "chain":
+        form = closed_form(scheme, domain)
+        if form is not None:
+            return form
+        if method == "closed form":
+            raise InputError(f"{type(scheme).__name__} has no closed form; use method='chain'")
+    with domain.working():
+        up, reset = scheme.blocks(domain)
+        return ModeLaw(LevelChain.resetting(up, reset, domain=domain), scheme.modes)
+
+
+def age_quantity(
+    scheme: Any, quantity: str, *, index: int | None = None, digits: int = 30, sampling: Sampling | None = None
+) -> Result:
+    """Return one quantity of the age of ``scheme`` with ``digits`` certain significant digits.
+
+    Parameters
+    ----------
+    quantity : str
+        One of :data:`QUANTITIES`; ``slot_pmf`` P(J = index), ``slot_ccdf`` P(J > index), ``gap_pmf`` P(Z = index).
+    sampling : Sampling
+        Needed by ``age_mean``, ``age_variance`` and ``peak_mean``.
+
+    Guarantee
+    ---------
+    Exact when the parameters are exact and the fraction has moderate size; else an enclosure whose precision was
+    raised until the digits were certain.
+
+    Raises
+    ------
+    DoesNotExist
+        There is no age law.
+    PrecisionExhausted
+        The digits were not reached, or the parameters are balls too wide for them.
+    """
+    value = _selector(quantity, index, sampling)
+    form = closed_form_name(scheme)
+    size = exact_size(scheme, index)
+    if size is not None and size <= EXACT_BITS:
+        return Result(Enclosure.of(value(age_law(scheme))), quantity, index, f"{form}, exact rational arithmetic")
+    found, prec = certified(
+        lambda domain: value(age_law(scheme, domain=domain)), digits, fixed=exact_bits(scheme) is None
+    )
+    return Result(found, quantity, index, f"{form}, ball arithmetic with {prec} bits")
+
+
+def certified(evaluate: Callable[[Domain], Any], digits: int, *, fixed: bool = False) -> tuple[Enclosure, int]:
+    """Return an enclosure with ``digits`` certain digits, and the bits it took; precision doubles until it has.
+
+    ``fixed`` evaluates once: the inputs are balls that do not shrink.
+    """
+    if digits < 1:
+        raise InputError(f"digits = {digits}: an integer >= 1 is needed")
+    prec, reached = 64 + int(3.33 * digits) + 1, 0
+    while prec <= MAX_PRECISION:
+        domain = Balls(prec)
+        try:
+            with domain.working():
+                found = Enclosure.of(evaluate(domain))
+            if found.has_digits(digits):
+                return found, prec
+            reached = found.certain_digits or 0
+        except Undecided:
+            if fixed:
+                raise
+        if fixed:
+            break
+        prec *= 2
+    raise PrecisionExhausted(f"could not certify {digits} digits: {reached} reached with {prec} bits")
+
+
+def exact_size(scheme: Any, index: int | None) -> int | None:
+    """Return a bound in bits on the size of the exact answer; None when the parameters are not exact."""
+    bits = exact_bits(scheme)
+    if bits is None:
+        return None
+    slots = 4 + (index or 0)
+    return bits * (slots + 2 * scheme.period if isinstance(scheme, Periodic) else slots)
+
+
+def closed_form_name(scheme: Any) -> str:
+    """Return how :func:`age_law` solves ``scheme``, for the method text of a result."""
+    return "renewal closed form" if type(scheme).__name__ in CLOSED else "mode chain by state reduction"
+
+
+CLOSED = ("Actual", "Feedback", "Generalised", "Lossy", "Periodic")
+
+
+def _selector(quantity: str, index: int | None, sampling: Sampling | None) -> Callable[[SlotLaw], Any]:
+    if quantity in PLAIN:
+        return PLAIN[quantity]
+    if quantity in INDEXED:
+        least = 1 if quantity == "gap_pmf" else 0
+        if index is None or index < least:
+            raise InputError(f"{quantity} needs an index >= {least}; index = {index}")
+        chosen = INDEXED[quantity]
+        return lambda law: chosen(law, index)
+    if quantity in SAMPLED:
+        if sampling is None:
+            raise InputError(f"{quantity} needs the codeword length n; give n, an integer >= 1")
+        read = SAMPLED[quantity]
+        return lambda law: read(law, sampling)
+    raise InputError(f"quantity = {quantity!r}: allowed are {', '.join(QUANTITIES)}")
+
+
+def is_exact(x: Any) -> bool:
+    """Return whether ``x`` is an exact rational number."""
+    return isinstance(x, fmpq)

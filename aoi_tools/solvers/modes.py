@@ -1,0 +1,165 @@
+"""The slot-age law of a mode chain, from its two blocks, over every domain and without subtraction."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from aoi_tools.models.law import SlotLaw, working
+from exactchains.chain import FiniteChain, LevelChain, is_zero
+from exactchains.domain import Domain
+from exactchains.solvers.stationary import stationary
+from exactchains.truth import DoesNotExist
+
+Rows = list[dict[int, Any]]
+
+
+class ModeLaw(SlotLaw):
+    r"""The law of J for blocks U (``up``) and R (``reset``) over the modes.
+
+    With nu the stationary law of U + R: pi_0 = nu R and pi_{j+1} = pi_j U, hence P(J > j) = nu U^(j+1) 1. With
+    N = (I - U)^{-1}: E J = nu U N 1 and E J(J+1)/2 = nu U N^2 1.  A row r N is found as the expected visits of the
+    chain U that starts by r and restarts after every reset, by state reduction: sums, products and quotients of
+    nonnegative numbers only.
+
+    Raises
+    ------
+    DoesNotExist
+        More than one recurrent class of modes, or no reset from the recurrent modes.
+    """
+
+    def __init__(self, chain: LevelChain, modes: tuple[str, ...] = ()) -> None:
+        self.domain: Domain = chain.domain
+        with self.domain.working():
+            up, reset = (_rows(block, self.domain) for block in (chain.up, chain.reset))
+            self.kept = recurrent(up, reset, modes)
+            self.modes = tuple(modes[i] for i in self.kept) if modes else tuple(map(str, self.kept))
+            place = {old: new for new, old in enumerate(self.kept)}
+            self.up, self.reset = (
+                [{place[j]: x for j, x in rows[i].items()} for i in self.kept] for rows in (up, reset)
+            )
+            self._zero = self.domain.convert(0)
+            self._escape = [sum(row.values(), self._zero) for row in self.reset]
+            if not any(self.reset):
+                raise DoesNotExist(
+                    f"no age law exists: from the recurrent modes ({', '.join(self.modes[:4])}) no update ever becomes "
+                    "usable, the age grows without bound; give a positive success probability (p < 1)"
+                )
+
+    @cached_property
+    def mode_law(self) -> list[Any]:
+        """Stationary law of the modes."""
+        with self.domain.working():
+            total: Rows = []
+            for up, reset in zip(self.up, self.reset, strict=True):
+                row = dict(up)
+                for j, x in reset.items():
+                    row[j] = row[j] + x if j in row else x
+                total.append(row)
+            return stationary(FiniteChain(tuple(total), "discrete", self.domain))
+
+    @cached_property
+    def _powers(self) -> list[list[Any]]:
+        return [self.mode_law]
+
+    @cached_property
+    def _gaps(self) -> list[list[Any]]:
+        start = self._step(self.mode_law, self.reset)
+        total = sum(start, self._zero)
+        return [[x / total for x in start]]
+
+    @cached_property
+    def _first(self) -> list[Any]:
+        return self._visits(self._power(1))
+
+    def level(self, j: int) -> list[Any]:
+        """Return P(J = j, mode) for every mode: pi_j = nu R U^j."""
+        with self.domain.working():
+            row = self._step(self.mode_law, self.reset)
+            for _ in range(j):
+                row = self._step(row, self.up)
+            return row
+
+    @working
+    def pmf(self, j: int) -> Any:
+        return sum(self.level(j), self._zero)
+
+    @working
+    def ccdf(self, j: int) -> Any:
+        return sum(self._power(j + 1), self._zero)
+
+    @working
+    def mean(self) -> Any:
+        return sum(self._first, self._zero)
+
+    @working
+    def triangular_moment(self) -> Any:
+        return sum(self._visits(self._first), self._zero)
+
+    @working
+    def gap_pmf(self, z: int) -> Any:
+        while len(self._gaps) < z:
+            self._gaps.append(self._step(self._gaps[-1], self.up))
+        return sum((x * w for x, w in zip(self._gaps[z - 1], self._escape, strict=True)), self._zero)
+
+    def _power(self, j: int) -> list[Any]:
+        """nu U^j."""
+        while len(self._powers) <= j:
+            self._powers.append(self._step(self._powers[-1], self.up))
+        return self._powers[j]
+
+    def _step(self, row: list[Any], rows: Rows) -> list[Any]:
+        after = [self._zero] * len(row)
+        for x, entries in zip(row, rows, strict=True):
+            if not is_zero(x, self.domain):
+                for j, y in entries.items():
+                    after[j] = after[j] + x * y
+        return after
+
+    def _visits(self, row: list[Any]) -> list[Any]:
+        """Return row (I - U)^{-1}: state 0 of the restarted chain stands for the reset.
+
+        The balance x_i (sum of U_ij over j != i, plus w_i) = row_i + sum of x_j U_ji over j != i is x = row + x U, as
+        the rows of U and the resets w sum to 1.
+        """
+        start = {i + 1: x for i, x in enumerate(row) if not is_zero(x, self.domain)}
+        if not start:
+            return row
+        rows = [start]
+        for up, escape in zip(self.up, self._escape, strict=True):
+            rows.append({0: escape, **{j + 1: x for j, x in up.items()}})
+        law = stationary(FiniteChain(_off_diagonal(rows), "continuous", self.domain))
+        return [x / law[0] for x in law[1:]]
+
+
+def recurrent(up: Rows, reset: Rows, modes: tuple[str, ...] = ()) -> list[int]:
+    """Return the modes of the one recurrent class of ``up`` + ``reset``.
+
+    Raises
+    ------
+    DoesNotExist
+        There are several classes, hence no unique law.
+    """
+    size = len(up)
+    pairs = [(i, j) for rows in (up, reset) for i, row in enumerate(rows) for j in row]
+    tails, heads = zip(*pairs, strict=True)
+    graph = csr_array((np.ones(len(pairs)), (tails, heads)), shape=(size, size))
+    count, label = connected_components(graph, directed=True, connection="strong")
+    open_classes = {int(label[i]) for i, j in pairs if label[i] != label[j]}
+    closed = sorted(set(range(count)) - open_classes)
+    if len(closed) > 1:
+        shown = " | ".join(
+            ", ".join(modes[i] if modes else str(i) for i in range(size) if label[i] == c) for c in closed[:3]
+        )
+        raise DoesNotExist(f"no unique age law exists: {len(closed)} classes of modes are never left ({shown})")
+    return [i for i in range(size) if label[i] == closed[0]]
+
+
+def _rows(block: Any, domain: Domain) -> Rows:
+    return [{j: x for j, x in enumerate(row) if not is_zero(x, domain)} for row in block]
+
+
+def _off_diagonal(rows: Rows) -> tuple[dict[int, Any], ...]:
+    return tuple({j: x for j, x in row.items() if j != i} for i, row in enumerate(rows))
