@@ -35,7 +35,7 @@ def drift(policy: Policy, tails: Tails, *, domain: Domain = QQ, load: Any = None
     --------
     >>> from meanfield.models.noisy import PowerOfD
     >>> drift(PowerOfD("1/2"), [[1, QQ.convert("1/2"), QQ.convert("1/8"), 0]])
-    [[0, 0, 1/128]]
+    [[0, -1/128, 1/128]]
     """
     with domain.working():
         rate = domain.convert(policy.load) if load is None else load

@@ -18,7 +18,7 @@ class Code:
     >>> from aoi_tools import Code, Feedback, age_law
     >>> code = Code("mds", n=4, m=3, k=1, eps="1/2")
     >>> age_law(Feedback(code.actual, code.differential)).mean()
-    11/30
+    8/15
     """
 
     family: str
