@@ -9,9 +9,9 @@ from aoi_tools.closed_forms import closed_form
 from aoi_tools.models.law import Sampling, SlotLaw
 from aoi_tools.models.schemes import Periodic, exact_bits
 from aoi_tools.solvers.modes import ModeLaw
-from exactchains.chain import LevelChain
 from exactchains.domain import QQ, Balls, Domain
 from exactchains.enclosure import Enclosure, Result
+from exactchains.level_chain import LevelChain
 from exactchains.truth import InputError, PrecisionExhausted, Undecided
 
 EXACT_BITS = 10_000  # largest size of a fraction that is worth its digits

@@ -8,9 +8,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from aoi_tools.models.law import SlotLaw, working
-from exactchains.chain import FiniteChain, LevelChain, is_zero
+from exactchains.chain import FiniteChain, is_zero
 from exactchains.domain import Domain
-from exactchains.solvers.stationary import stationary
+from exactchains.level_chain import LevelChain
+from exactchains.solvers.gth import gth
 from exactchains.truth import DoesNotExist
 
 Rows = list[dict[int, Any]]
@@ -58,7 +59,7 @@ class ModeLaw(SlotLaw):
                 for j, x in reset.items():
                     row[j] = row[j] + x if j in row else x
                 total.append(row)
-            return stationary(FiniteChain(tuple(total), "discrete", self.domain))
+            return gth(FiniteChain(tuple(total), "discrete", self.domain))
 
     @cached_property
     def _powers(self) -> list[list[Any]]:
@@ -130,7 +131,7 @@ class ModeLaw(SlotLaw):
         rows = [start]
         for up, escape in zip(self.up, self._escape, strict=True):
             rows.append({0: escape, **{j + 1: x for j, x in up.items()}})
-        law = stationary(FiniteChain(_off_diagonal(rows), "continuous", self.domain))
+        law = gth(FiniteChain(_off_diagonal(rows), "continuous", self.domain))
         return [x / law[0] for x in law[1:]]
 
 
