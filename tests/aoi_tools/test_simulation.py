@@ -1,0 +1,52 @@
+"""The packet simulator against exact means: fixed seeds, intervals of five standard errors from batch means."""
+
+import numpy as np
+import pytest
+
+from aoi_tools import Actual, Code, Cyclic, Delayed, Feedback, Generalised, Lossy, Periodic, age_law, slot_ages
+from exactchains import Floats, InputError
+
+
+def coded(family: str) -> Feedback:
+    code = Code(family, 8, 4, "1/3", 2)
+    return Feedback(code.actual, code.differential)
+
+
+SCHEMES = [
+    Actual("1/3"),
+    Feedback("1/2", "1/10"),
+    Generalised("1/2", "1/10", "1/3"),
+    Lossy("1/2", "1/10", "1/4"),
+    Periodic("1/2", "1/10", 3),
+    Delayed("1/2", "1/10", 2),
+    Cyclic(("actual", "differential"), (("1/5", "1/9"), ("2/3", "1/3"), ("1/2", "1/2"))),
+    coded("rpc"),
+    coded("rlg"),
+    coded("mds"),
+]
+
+
+@pytest.mark.parametrize(
+    "scheme", SCHEMES, ids=lambda s: f"{type(s).__name__}-{getattr(getattr(s, 'actual', 0), 'family', '')}"
+)
+def test_simulated_mean_and_law(scheme):
+    ages = slot_ages(scheme, slots=40_000, seed=20)
+    law = age_law(scheme, domain=Floats())
+    for series, exact in ((ages, law.mean()), (ages == 0, law.pmf(0)), (ages > 2, law.ccdf(2))):
+        batches = series.reshape(40, -1).mean(axis=1)
+        half = 5 * batches.std(ddof=1) / np.sqrt(40)
+        assert abs(series.mean() - exact) < half + 1e-12
+
+
+def test_seed_fixes_the_run_and_ages_are_ages():
+    first, again = (slot_ages(Periodic("1/2", "1/3", 2), slots=500, seed=7) for _ in range(2))
+    assert (first == again).all()
+    steps = first[1:] - first[:-1]
+    assert ((steps == 1) | (first[1:] == 0)).all()
+
+
+def test_what_cannot_be_simulated_says_so():
+    with pytest.raises(InputError, match="slots = 0"):
+        slot_ages(Actual("1/2"), slots=0, seed=1)
+    with pytest.raises(InputError, match="cannot be simulated"):
+        slot_ages("feedback", slots=10, seed=1)
