@@ -9,7 +9,7 @@ CANDIDATES := $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14 pyth
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: verify test lint types docs bench clean
+.PHONY: verify test lint docs bench clean
 
 verify: $(READY)  ## status of every claim, and the report
 	@status=0; $(BIN)/exaq verify --report report || status=$$?; \
@@ -19,7 +19,7 @@ test: $(READY)  ## the whole test suite
 	@$(BIN)/python -m pytest -n 2 $(ARGS)
 
 lint: $(READY)  ## style and types
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+	@status=0; for tool in "ruff check" "ruff format --check" mypy; do $(BIN)/$$tool || status=1; done; exit $$status
 
 docs: $(READY)  ## run every example in README.md and docs/, follow every link inside them
 	@$(BIN)/python -m pytest -n 0 tests/test_docs.py

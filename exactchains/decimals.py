@@ -19,7 +19,8 @@ def exponent10(x: fmpq) -> int:
 
 def scaled(x: fmpq, places: int, *, up: bool) -> int:
     """Return floor (or ceiling) of x * 10^places."""
-    p, q = int(x.p) * 10 ** max(0, places), int(x.q) * 10 ** max(0, -places)
+    p: int = int(x.p) * 10 ** max(0, places)
+    q: int = int(x.q) * 10 ** max(0, -places)
     return -(-p // q) if up else p // q
 
 

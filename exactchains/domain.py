@@ -76,7 +76,7 @@ class Balls:
     rigor: ClassVar[Rigor] = Rigor.ENCLOSED
 
     def working(self) -> contextlib.AbstractContextManager[Any]:
-        return flint.ctx.workprec(self.prec)  # type: ignore[no-any-return]
+        return flint.ctx.workprec(self.prec)
 
     def convert(self, x: Any) -> arb:
         return x if isinstance(x, arb) else arb(rational(x))
