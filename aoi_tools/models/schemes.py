@@ -258,7 +258,7 @@ def exact_bits(scheme: Any) -> int | None:
     total = 0
     for name in scheme.__dataclass_fields__:
         value = getattr(scheme, name)
-        if hasattr(value, "over"):
+        if hasattr(value, "exact_bits"):
             size = value.exact_bits
         elif isinstance(value, fmpq):
             size = int(value.q).bit_length() - 1

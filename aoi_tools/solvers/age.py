@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from flint import fmpq
-
 from aoi_tools.closed_forms import closed_form
 from aoi_tools.models.law import Sampling, SlotLaw
+from aoi_tools.models.markov import LastDecoded, Markov
 from aoi_tools.models.schemes import Periodic, exact_bits
+from aoi_tools.solvers.markov import ReferenceLaw, markov_law
 from aoi_tools.solvers.modes import ModeLaw
 from exactchains.domain import QQ, Balls, Domain
 from exactchains.enclosure import Enclosure, Result
@@ -73,8 +73,12 @@ def age_law(scheme: Any, *, domain: Domain = QQ, method: str = "auto") -> SlotLa
         form = closed_form(scheme, domain)
         if form is not None:
             return form
+        if isinstance(scheme, Markov):
+            return markov_law(scheme, domain)
         if method == "closed form":
             raise InputError(f"{type(scheme).__name__} has no closed form; use method='chain'")
+        if isinstance(scheme, LastDecoded):
+            return ReferenceLaw(scheme, domain)
     with domain.working():
         up, reset = scheme.blocks(domain)
         return ModeLaw(LevelChain.resetting(up, reset, domain=domain), scheme.modes)
@@ -146,15 +150,18 @@ def exact_size(scheme: Any, index: int | None) -> int | None:
     if bits is None:
         return None
     slots = 4 + (index or 0)
-    return bits * (slots + 2 * scheme.period if isinstance(scheme, Periodic) else slots)
+    return bits * (slots + 2 * scheme.period if isinstance(scheme, Periodic) else slots * getattr(scheme, "degree", 1))
 
 
 def closed_form_name(scheme: Any) -> str:
     """Return how :func:`age_law` solves ``scheme``, for the method text of a result."""
-    return "renewal closed form" if type(scheme).__name__ in CLOSED else "mode chain by state reduction"
+    return METHODS.get(type(scheme).__name__, "mode chain by state reduction")
 
 
-CLOSED = ("Actual", "Feedback", "Generalised", "Lossy", "Periodic")
+METHODS = dict.fromkeys(("Actual", "Feedback", "Generalised", "Lossy", "Periodic"), "renewal closed form") | {
+    "Markov": "pi_0 = (1-p) nu (I - D P_k)^-1",
+    "LastDecoded": "matrix-geometric law by reference",
+}
 
 
 def _selector(quantity: str, index: int | None, sampling: Sampling | None) -> Callable[[SlotLaw], Any]:
@@ -172,8 +179,3 @@ def _selector(quantity: str, index: int | None, sampling: Sampling | None) -> Ca
         read = SAMPLED[quantity]
         return lambda law: read(law, sampling)
     raise InputError(f"quantity = {quantity!r}: allowed are {', '.join(QUANTITIES)}")
-
-
-def is_exact(x: Any) -> bool:
-    """Return whether ``x`` is an exact rational number."""
-    return isinstance(x, fmpq)

@@ -8,10 +8,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from aoi_tools.models.law import SlotLaw, working
-from exactchains.chain import FiniteChain, is_zero
+from aoi_tools.solvers.visits import Visits, law_of
+from exactchains.chain import is_zero
 from exactchains.domain import Domain
 from exactchains.level_chain import LevelChain
-from exactchains.solvers.gth import gth
 from exactchains.truth import DoesNotExist
 
 Rows = list[dict[int, Any]]
@@ -59,7 +59,7 @@ class ModeLaw(SlotLaw):
                 for j, x in reset.items():
                     row[j] = row[j] + x if j in row else x
                 total.append(row)
-            return gth(FiniteChain(tuple(total), "discrete", self.domain))
+            return law_of(total, self.domain)
 
     @cached_property
     def _powers(self) -> list[list[Any]]:
@@ -72,8 +72,12 @@ class ModeLaw(SlotLaw):
         return [[x / total for x in start]]
 
     @cached_property
+    def _resolvent(self) -> Visits:
+        return Visits(self.up, self._escape, self.domain)
+
+    @cached_property
     def _first(self) -> list[Any]:
-        return self._visits(self._power(1))
+        return self._resolvent.row(self._power(1))
 
     def level(self, j: int) -> list[Any]:
         """Return P(J = j, mode) for every mode: pi_j = nu R U^j."""
@@ -97,7 +101,7 @@ class ModeLaw(SlotLaw):
 
     @working
     def triangular_moment(self) -> Any:
-        return sum(self._visits(self._first), self._zero)
+        return sum(self._resolvent.row(self._first), self._zero)
 
     @working
     def gap_pmf(self, z: int) -> Any:
@@ -118,21 +122,6 @@ class ModeLaw(SlotLaw):
                 for j, y in entries.items():
                     after[j] = after[j] + x * y
         return after
-
-    def _visits(self, row: list[Any]) -> list[Any]:
-        """Return row (I - U)^{-1}: state 0 of the restarted chain stands for the reset.
-
-        The balance x_i (sum of U_ij over j != i, plus w_i) = row_i + sum of x_j U_ji over j != i is x = row + x U, as
-        the rows of U and the resets w sum to 1.
-        """
-        start = {i + 1: x for i, x in enumerate(row) if not is_zero(x, self.domain)}
-        if not start:
-            return row
-        rows = [start]
-        for up, escape in zip(self.up, self._escape, strict=True):
-            rows.append({0: escape, **{j + 1: x for j, x in up.items()}})
-        law = gth(FiniteChain(_off_diagonal(rows), "continuous", self.domain))
-        return [x / law[0] for x in law[1:]]
 
 
 def recurrent(up: Rows, reset: Rows, modes: tuple[str, ...] = ()) -> list[int]:
@@ -160,7 +149,3 @@ def recurrent(up: Rows, reset: Rows, modes: tuple[str, ...] = ()) -> list[int]:
 
 def _rows(block: Any, domain: Domain) -> Rows:
     return [{j: x for j, x in enumerate(row) if not is_zero(x, domain)} for row in block]
-
-
-def _off_diagonal(rows: Rows) -> tuple[dict[int, Any], ...]:
-    return tuple({j: x for j, x in row.items() if j != i} for i, row in enumerate(rows))
