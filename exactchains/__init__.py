@@ -20,7 +20,14 @@ _WHERE = {
     "FiniteChain": "chain",
     "LevelChain": "level_chain",
     "NotAGenerator": "chain",
+    "reachable_chain": "explore",
+    "classes": "explore",
+    "period": "explore",
     "stationary": "solvers.stationary",
+    "extremal_laws": "solvers.stationary",
+    "StationaryLaw": "solvers.law",
+    "chain_from_arrays": "solvers.arrays",
+    "chain_from_sparse": "solvers.arrays",
 }
 
 __all__ = sorted(_WHERE)

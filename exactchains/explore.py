@@ -16,7 +16,7 @@ from exactchains.truth import InputError
 Moves = Callable[[Any], Iterable[tuple[Hashable, Any]]]
 
 
-def explore(start: Hashable, moves: Moves, *, time: Time = "continuous", limit: int = 10_000_000) -> FiniteChain:
+def reachable_chain(start: Hashable, moves: Moves, *, time: Time = "continuous", limit: int = 10_000_000) -> FiniteChain:
     """Return the chain of all states that can be reached from ``start``, in breadth-first order.
 
     Parameters
@@ -43,7 +43,7 @@ def explore(start: Hashable, moves: Moves, *, time: Time = "continuous", limit: 
 
     Examples
     --------
-    >>> chain = explore(0, lambda n: [(n + 1, "9/10")] * (n < 3) + [(n - 1, 1)] * (n > 0))
+    >>> chain = reachable_chain(0, lambda n: [(n + 1, "9/10")] * (n < 3) + [(n - 1, 1)] * (n > 0))
     >>> chain.size, chain.rows[1]
     (4, {0: 1, 2: 9/10})
     """

@@ -1,21 +1,198 @@
-"""The stationary law of a finite chain: one entry function."""
+"""Stationary laws of finite chains: the entry functions, which choose the method."""
 
+import time
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from flint import fmpq, fmpz
+
 from exactchains.chain import FiniteChain
-from exactchains.solvers.gth import gth
+from exactchains.domain import QQ, Balls
+from exactchains.enclosure import Enclosure
+from exactchains.solvers.arrays import Arrays, arrays
+from exactchains.solvers.ballblock import ball_law
+from exactchains.solvers.certificate import Certified, normalised
+from exactchains.solvers.dixon import dixon, dixon_cost
+from exactchains.solvers.entrywise import BLOCK_WORK, entrywise
+from exactchains.solvers.gth import eliminated, gth, several
+from exactchains.solvers.law import BallValues, ExactValues, StationaryLaw, TwofoldValues, Values
+from exactchains.solvers.proof import exact_proof, integer_proof, twofold_proof
+from exactchains.solvers.refine import refined
+from exactchains.solvers.structure import structure
+from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted
+
+LARGEST_EXACT = 2500  # states
+QUICK = 0.2  # seconds that an exact solve may take before floating-point methods are tried
+METHODS = ("auto", "exact", "gth", "direct", "levels", "block")
+
+Found = tuple[Values, str, Callable[[], dict[str, Any]] | None]
 
 
-def stationary(chain: FiniteChain) -> list[Any]:
-    """Return the stationary law in the chain's own domain; see :func:`gth`."""
-    return gth(chain)
+def stationary(chain: FiniteChain, *, digits: int | None = None, method: str = "auto") -> Any:
+    r"""Return the stationary law: :math:`\pi Q = 0` (or :math:`\pi P = \pi`), :math:`\sum \pi = 1`.
+
+    Parameters
+    ----------
+    chain
+        One recurrent class; transient states have the exact entry 0.
+    digits
+        Certain significant digits wanted in *every* entry, however small.  Without it the law is exact, in the
+        chain's own domain (fractions, rational functions, balls).
+    method
+        ``auto``, or one of ``exact`` (p-adic), ``gth`` (subtraction-free, in balls), ``direct`` (sparse factors),
+        ``levels`` (Krylov), ``block`` (subtraction-free by levels); the last three refine in two doubles, then in
+        integers.
+
+    Returns
+    -------
+    list or StationaryLaw
+        A list of native numbers without ``digits``, else a law of enclosures with method, cost and certificate.
+
+    Guarantee
+    ---------
+    The law exists and is unique, and it lies in the enclosures returned.
+
+    Raises
+    ------
+    DoesNotExist
+        Several recurrent classes; :func:`extremal_laws` lists the law of each.
+    PrecisionExhausted
+        No method could certify that many digits.
+
+    Examples
+    --------
+    >>> chain = FiniteChain.from_matrix([["-3/2", "3/2", 0], [3, "-9/2", "3/2"], [0, 3, -3]])
+    >>> stationary(chain)
+    [4/7, 2/7, 1/7]
+    >>> stationary(chain, digits=20)[2]
+    Enclosure(1/7, exact)
+    """
+    if digits is None and chain.domain != QQ:
+        return gth(chain)
+    flow = arrays(chain)
+    found = structure(flow)
+    if len(found.recurrent) > 1:
+        raise DoesNotExist(several(len(found.recurrent), [int(c[0]) for c in found.recurrent]))
+    law = _class_law(chain, flow, found.recurrent[0], digits, method)
+    return law if digits is not None else _fractions(law)
+
+
+def extremal_laws(chain: FiniteChain, *, digits: int | None = None, method: str = "auto") -> list[StationaryLaw]:
+    """Return the law of every recurrent class, in order of their first states.
+
+    The stationary laws of the chain are exactly the mixtures of these.  Parameters as in :func:`stationary`; without
+    ``digits`` the laws are exact.
+    """
+    flow = arrays(chain)
+    return [_class_law(chain, flow, states, digits, method) for states in structure(flow).recurrent]
+
+
+def _class_law(chain: FiniteChain, flow: Arrays, states: Any, digits: int | None, method: str) -> StationaryLaw:
+    if method not in METHODS:
+        raise InputError(f"method = {method!r}: give one of {', '.join(METHODS)}")
+    if digits is not None and not 1 <= digits <= 100_000:
+        raise InputError(f"digits = {digits}: give 1 to 100000")
+    start = time.perf_counter()
+    inside = flow.within(states)
+    problem = (chain, states, inside)
+    values, name, prove = _exact(problem) if len(states) == 1 else _solve(problem, digits, method)
+    return StationaryLaw(chain.size, states, values, name, time.perf_counter() - start, prove)
+
+
+def _solve(problem: tuple[FiniteChain, Any, Arrays], digits: int | None, method: str) -> Found:
+    inside = problem[2]
+    if digits is None:
+        if inside.size > LARGEST_EXACT:
+            raise InputError(
+                f"digits = None: exact laws end at {LARGEST_EXACT} states, here are {inside.size}; give digits"
+            )
+        return _exact(problem)
+    if method == "exact" or (method == "auto" and dixon_cost(inside) < QUICK):
+        return _exact(problem)
+    if method == "gth":
+        return _balls(inside, digits)
+    laws = entrywise(inside, target=0.4 * 10.0 ** max(1 - digits, -25), method=method)
+    reached = _reached(laws)
+    if reached >= digits:
+        return _twofold(problem, laws[-1])
+    for found in reversed([law for law in laws if law.contracts()]):
+        try:
+            return _integers(problem, found, digits)
+        except PrecisionExhausted:
+            continue
+    if method == "auto":
+        return _last_resort(problem, laws, digits, reached)
+    raise PrecisionExhausted(f"could not certify {digits} digits in every entry: {max(reached, 0)}")
+
+
+def _last_resort(problem: tuple[FiniteChain, Any, Arrays], laws: list[Certified], digits: int, reached: int) -> Found:
+    """Ball arithmetic, exact arithmetic, elimination: the cheapest that the size allows."""
+    inside = problem[2]
+    if laws and float((np.diff(laws[-1].flow.start).astype(float) ** 3).sum()) < BLOCK_WORK:
+        found = laws[-1]
+        return BallValues(ball_law(inside, int(found.flow.order[found.reference]), digits)), "block, balls", None
+    if inside.size <= LARGEST_EXACT:
+        return _balls(inside, digits) if dixon_cost(inside) > 60 else _exact(problem)
+    raise PrecisionExhausted(f"could not certify {digits} digits in every entry: {max(reached, 0)}")
+
+
+def _reached(laws: list[Certified]) -> int:
+    """Return the certain digits of the best law, -1 without one."""
+    if not laws or not np.isfinite(laws[-1].error.max()):
+        return -1
+    worst = fmpq(*float(laws[-1].error.max()).as_integer_ratio()) * fmpq(1001, 1000)
+    certain = Enclosure(1 - worst, 1 + worst).certain_digits if worst < 1 else 0
+    return certain or 0
+
+
+def _exact(problem: tuple[FiniteChain, Any, Arrays]) -> Found:
+    numerators, total = dixon(problem[2])
+    values = ExactValues(numerators, total)
+    return values, "exact", lambda: exact_proof(problem, values)
+
+
+def _twofold(problem: tuple[FiniteChain, Any, Arrays], found: Certified) -> Found:
+    h, lo, e, extra = normalised(found.flow, (found.h, found.lo, found.e))
+    back = np.argsort(found.flow.order)
+    error = (found.error + extra) * (1 + 2.0**-40)
+    values = TwofoldValues(h[back], lo[back], e[back], error[back])
+    return values, found.method, lambda: twofold_proof(problem, values, found)
+
+
+def _integers(problem: tuple[FiniteChain, Any, Arrays], found: Certified, digits: int) -> Found:
+    values, proof = refined(problem[2], found, digits)
+    return values, f"{found.method}, integers", lambda: integer_proof(problem, values, proof)
+
+
+def _balls(inside: Arrays, digits: int) -> Found:
+    """Eliminate in balls, doubling the precision until every entry has the digits."""
+    rows: list[dict[int, Any]] = [{} for _ in range(inside.size)]
+    for i, j, q in zip(inside.sources().tolist(), inside.targets.tolist(), inside.rates, strict=True):
+        rows[i][j] = q if isinstance(q, fmpq) else fmpz(int(q))
+    bits = int(3.33 * digits) + 64
+    for _ in range(6):
+        domain = Balls(bits)
+        with domain.working():
+            law = eliminated([{j: domain.convert(x) for j, x in row.items()} for row in rows], domain)
+        if all(x.rel_accuracy_bits() > 3.33 * digits + 4 for x in law):
+            return BallValues(law), "gth", None
+        bits *= 2
+    raise PrecisionExhausted(f"could not certify {digits} digits in every entry by elimination in balls")
+
+
+def _fractions(law: StationaryLaw) -> list[fmpq]:
+    entries = [fmpq(0)] * law.size
+    for k, i in enumerate(law.states):
+        entries[int(i)] = law.values.ends(k)[0]
+    return entries
 
 
 def removed_equation(chain: FiniteChain) -> list[Any]:
     r"""Return the stationary law by one linear solve: :math:`x_0 = 1`, balance of states 1..n-1, then normalise.
 
     The balance equation of state 0 is dropped, not replaced by the normalisation, which would destroy every entry
-    below the rounding error of the largest.
+    below the rounding error of the largest.  For irreducible chains over any domain.
     """
     domain, n = chain.domain, chain.size
     with domain.working():

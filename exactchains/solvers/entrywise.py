@@ -1,0 +1,161 @@
+"""Laws of irreducible chains in two doubles with a certified relative error for every entry, however small.
+
+Approximate (cut balance, positive sweeps), scale by the approximation, correct with residuals in two doubles, certify.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from exactchains.solvers.arrays import Arrays
+from exactchains.solvers.block import Block, ScaledBlock
+from exactchains.solvers.certificate import Certified, certify, jumps, renormalised
+from exactchains.solvers.flow import Flow, flow_of
+from exactchains.solvers.scaled import Direct, Levels, Scaled, cut_logs, level_moves, scaled_matrix
+from exactchains.solvers.twofold import inflow
+
+NARROW = 40  # widest level of chains that are factored directly
+BLOCK_WORK = 3e9  # largest sum of cubed level widths for dense elimination
+WEAK = 1e-8  # ratio of rates from which a chain counts as nearly decomposable
+Vector = tuple[Any, Any, Any]
+
+
+def entrywise(chain: Arrays, *, target: float = 1e-15, method: str = "auto") -> list[Certified]:
+    """Return what the methods tried could certify, best last; empty: rates range beyond two doubles.
+
+    ``target`` is the relative error wanted in every entry; trying ends when it is reached.
+    """
+    flow = flow_of(chain)
+    if flow is None:
+        return []
+    found: list[Certified] = []
+    for name in _methods(flow) if method == "auto" else [method]:
+        try:
+            with np.errstate(all="ignore"):  # what is not finite is not certified
+                result = _SOLVE[name](chain, flow, target)
+        except (RuntimeError, ZeroDivisionError, np.linalg.LinAlgError):  # a singular factor: the next method
+            continue
+        found.append(result)
+        if result.error.max() <= target:
+            break
+    return sorted(found, key=lambda r: -float(r.error.max()))
+
+
+def _methods(flow: Flow) -> list[str]:
+    widths = np.diff(flow.start).astype(float)
+    work = float((widths**3).sum())
+    block = ["block"] if work < BLOCK_WORK and flow.levels < 20_000 else []
+    weak = float(flow.rate_high.min()) < WEAK * float(flow.rate_high.max())
+    if widths.max() <= NARROW and not (weak and block and flow.levels < flow.size):
+        return ["direct", *block]
+    if weak and block:
+        return block
+    return [*block, "levels"] if work < 2e7 else ["levels", *block]
+
+
+def _direct(chain: Arrays, flow: Flow, target: float) -> Certified:
+    h, e = _cut_magnitudes(flow, np.ones(flow.size), np.zeros(flow.size, np.int64))
+    return _refined(flow, (h, e), lambda h, e, r: Direct(flow, h, e, r), target, "direct")
+
+
+def _levels(chain: Arrays, flow: Flow, target: float) -> Certified:
+    h, e = _cut_magnitudes(flow, np.ones(flow.size), np.zeros(flow.size, np.int64))
+    h, e = _from_below(flow, h, e)
+    h, e = _positive_sweeps(flow, h, e)
+    return _refined(flow, (h, e), lambda h, e, r: Levels(flow, h, e, r), target, "levels")
+
+
+def _block(chain: Arrays, flow: Flow, target: float) -> Certified:
+    """Eliminate around state 0, then again around the mode if the certificate would be poor."""
+    result = None
+    for _ in range(2):
+        block = Block(flow)
+        h, e = _scaled_up(*block.law())
+        result = _refined(flow, (h, e), lambda h, e, r, b=block: ScaledBlock(b, h, e), target, "block", 0)
+        reference = mode(h, e)
+        if result.error.max() <= target or reference == 0:
+            break
+        again = flow_of(chain, int(flow.order[reference]))
+        if again is None or float((np.diff(again.start).astype(float) ** 3).sum()) > 2 * BLOCK_WORK:
+            break
+        flow = again
+    return result  # type: ignore[return-value]
+
+
+_SOLVE: dict[str, Callable[[Arrays, Flow, float], Certified]] = {"direct": _direct, "levels": _levels, "block": _block}
+
+
+def mode(h: Any, e: Any) -> int:
+    """Return the state with the largest entry."""
+    near = e >= e.max() - 60
+    return int(np.argmax(np.where(near, np.ldexp(h, np.maximum(e - e.max(), -60)), 0)))
+
+
+def _refined(
+    flow: Flow, start: tuple[Any, Any], system: Callable[..., Scaled], target: float, method: str, at: int | None = None
+) -> Certified:
+    """Correct the approximation with residuals in two doubles until the certificate is good enough or gains no more."""
+    h, e = start
+    lo, r = np.zeros(flow.size), mode(h, e) if at is None else at
+    scaled, u, before, applied = system(h, e, r), None, np.inf, 0
+    best = Certified(flow, r, h, lo, e, (np.zeros(0), np.zeros(0)), np.full(flow.size, np.inf), method, scaled)
+    for _ in range(12):
+        value, _ = inflow(flow, h, lo, e)
+        rest = value / (h * flow.exit_high)
+        rest[r] = 0
+        y = scaled.solve(rest, 1e-7)
+        size = float(np.abs(y).max()) if np.isfinite(y).all() else np.inf
+        if not np.isfinite(size):
+            break
+        if size > 0.1:  # not near yet: multiply, and scale anew
+            applied += scaled.applied
+            if (y <= -0.9).any() and isinstance(scaled, Levels):
+                h, e = _positive_sweeps(flow, h, e)
+            else:
+                h, e = _scaled_up(h * np.maximum(1 + y, 1e-3), e)
+            lo, before, u, scaled = np.zeros(flow.size), np.inf, None, system(h, e, r)
+            continue
+        h, lo = renormalised(h, lo, h * y + lo * y)
+        if size < 1e-9 or size > before / 4:
+            if u is None:
+                u = jumps(flow, scaled, h, e, r)
+            _, error = certify(flow, (h, lo, e), u, r)
+            if error.max() <= best.error.max():
+                best = Certified(flow, r, h, lo, e, u, error, method, scaled, applied + scaled.applied)
+            if error.max() <= target or size > before / 4:
+                break
+        before = size
+    return best
+
+
+def _scaled_up(h: Any, e: Any) -> tuple[Any, Any]:
+    h, k = np.frexp(h)
+    return h, e + k
+
+
+def _cut_magnitudes(flow: Flow, h: Any, e: Any) -> tuple[Any, Any]:
+    """Rescale the levels so that the flow up equals the flow down across every cut."""
+    top = np.maximum.reduceat(e, flow.start[:-1])
+    logs = cut_logs(flow, np.ldexp(h, np.maximum(e - top[flow.level], -1000)), top, level_moves(flow))
+    whole = np.floor(logs)
+    return _scaled_up(h * np.exp2(logs - whole)[flow.level], e + (whole.astype(np.int64) - top)[flow.level])
+
+
+def _from_below(flow: Flow, h: Any, e: Any) -> tuple[Any, Any]:
+    """Take the shape of each level from the inflow out of lower levels: an underestimate, which converges fast."""
+    W, y, s = scaled_matrix(flow, h, e, None), np.zeros(flow.size), flow.start
+    y[0] = 1.0
+    for k in range(1, flow.levels):
+        z = W[s[k] : s[k + 1]] @ y
+        y[s[k] : s[k + 1]] = np.maximum(z / z.max(), 1e-250) if z.max() > 0 else 1.0
+    return _cut_magnitudes(flow, *_scaled_up(h * y, e))
+
+
+def _positive_sweeps(flow: Flow, h: Any, e: Any) -> tuple[Any, Any]:
+    """Run positive Gauss-Seidel cycles with exact cut balance after each."""
+    system, y, moves = Levels(flow, h, e, None), np.ones(flow.size), level_moves(flow)
+    for _ in range(max(20, flow.levels // 4)):
+        y = system.sweep(y)
+        y *= np.exp2(np.clip(cut_logs(flow, system.x * y, system.top, moves) - system.top, -900, 900))[flow.level]
+    return _scaled_up(h * y, e)
