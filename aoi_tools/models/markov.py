@@ -91,7 +91,7 @@ class LastDecoded:
         return tuple(map(tuple, up)), tuple(map(tuple, reset))
 
     def reference(self, kept: int, domain: Domain) -> tuple[list[Row], list[Row]]:
-        """Return P diag(f) and P diag(1 - f), f(v) = chance that the update of v is lost when ``kept`` was decoded last."""
+        """Return P diag(f) and P diag(1 - f): f(v) = P(update of v is lost), ``kept`` being the last decoded state."""
         p, d = self.actual.over(domain), self.differential.over(domain)
         fates = {}
         for v in {j for row in self.source.rows for j in row}:
