@@ -5,6 +5,7 @@ conclusion  ``at``: {variable: number}, and the exact ``left`` and ``right`` the
 proof       ``laws`` as in kind *levels*, at that point
 """
 
+import operator
 from typing import Any
 
 from proofs_check.check.exact import Rejected, fields, items, rational, table
@@ -14,7 +15,7 @@ from proofs_check.check.polynomial import Ratio, constant
 from proofs_check.check.sign import Domain
 from proofs_check.check.statements import variables
 
-HOLDS = {"=": "__eq__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
+HOLDS = {"=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
@@ -35,7 +36,7 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
         raise Rejected("the sides have other values at the point")
     if relation not in HOLDS:
         raise Rejected("no such relation")
-    if getattr(values[0], HOLDS[relation])(values[1]):
+    if HOLDS[relation](values[0], values[1]):
         raise Rejected("the statement holds at the point: no counterexample")
 
 

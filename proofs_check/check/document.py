@@ -18,6 +18,7 @@ KINDS = {
     "levels": "levels",
     "counterexample": "counterexample",
     "stationary": "stationary",
+    "fixed-point": "fixed_point",
 }
 
 Check = Callable[[Any, Any, Any], None]

@@ -1,4 +1,4 @@
-"""The expression grammar of certificates: integers, names, ``+ - * / ^`` and parentheses, read into rational functions."""
+"""The expression grammar of certificates: integers, names, ``+ - * / ^``, parentheses; read as rational functions."""
 
 import re
 from collections.abc import Mapping

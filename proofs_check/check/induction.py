@@ -48,8 +48,8 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     if set(table(proof["steps"])) != set(system.steps):
         raise Rejected("the proof must treat exactly the steps of the problem")
     for name, (moved, guarded) in system.steps.items():
-        _check_step(moved, _joined(guarded, invariants), zeros, invariants, proof["steps"][name])
-    _check_statements(system, _joined(system.domain, invariants), zeros, conclusion["statements"], proof)
+        _check_step(moved, joined(guarded, invariants), zeros, invariants, proof["steps"][name])
+    _check_statements(system, joined(system.domain, invariants), zeros, conclusion["statements"], proof)
 
 
 def read(problem: Any) -> System:
@@ -67,7 +67,7 @@ def read(problem: Any) -> System:
     for name, step in problem["steps"].items():
         fields(step, "set", "guard")
         moved = _assignment(step["set"], state, names)
-        steps[name] = (moved, _joined(domain, Domain(names, step.get("guard", {}))))
+        steps[name] = (moved, joined(domain, Domain(names, step.get("guard", {}))))
         for defined in problem.get("define", {}):
             later = f"{defined}_after_{name}"
             if later in vocabulary:
@@ -82,7 +82,7 @@ def _assignment(texts: Any, state: Mapping[str, Ratio], names: Mapping[str, Rati
     return {name: expression(text, names) for name, text in texts.items()}
 
 
-def _joined(first: Domain, second: Domain) -> Domain:
+def joined(first: Domain, second: Domain) -> Domain:
     both = Domain(second.names, {})
     for part in (first, second):
         for symbol, meaning in part.meaning.items():

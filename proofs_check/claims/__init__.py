@@ -1,1 +1,1 @@
-"""The statements: what is claimed, of which model."""
+"""The statements: what is claimed, of which model, on whose word."""

@@ -1,0 +1,161 @@
+"""Mean-field fixed points of power of d with comparison errors: sub- and super-solutions, or an outward recursion.
+
+Tails x_0 = 1 >= x_1 >= ... with finite sum.  In equilibrium, for k >= 1, with y = x_{k+g}, z = x_{max(k-1-g,0)},
+    0 = F_k(x) = lam R_{k-1} - x_k + x_{k+1},
+    R_j = x_j^d - x_{j+1}^d - eps [(x_j-y)^d - (x_{j+1}-y)^d] + eps [(z-x_{j+1})^d - (z-x_j)^d].
+The flow dx/dt = F is cooperative on ordered sequences (claim noisy.dependent.cooperative), its equilibrium with finite
+sum is unique and the limit from 0 (noisy.dependent.fixed-point).  Hence ordered sequences with F(upper) <= 0 and
+F(lower) >= 0 enclose it.  Errors at every gap (g null), or none that show (g = 0, eps = 0 or d = 1): the recursion
+x_{k+1} = lam h(x_k), h increasing.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+from proofs_check.check.exact import Rejected, fields, integer, items, rational
+
+Dyadic = tuple[int, int]  # (m, e): m 2^-e
+
+
+def check(problem: Any, conclusion: Any, proof: Any) -> None:
+    """Accept enclosures of the mean queue and of tails of one fixed point."""
+    data = fields(problem, "load eps d g")
+    load, eps, d = rational(data["load"]), rational(data["eps"]), integer(data["d"], 1)
+    if not (0 < load < 1 and 0 <= eps <= 1):
+        raise Rejected("needs 0 < load < 1 and 0 <= eps <= 1")
+    if data["g"] is None or integer(data["g"]) == 0 or eps == 0 or d == 1:
+        visible = data["g"] != 0 and d > 1
+        lower, upper, beyond = _recursion(load, eps if visible else Fraction(0), d, proof)
+    else:
+        lower, upper, beyond = _both_sides(load, eps, d, data["g"], proof)
+    _conclude(conclusion, lower, upper, beyond)
+
+
+def _conclude(conclusion: Any, lower: list[Dyadic], upper: list[Dyadic], beyond: Fraction) -> None:
+    stated = fields(conclusion, "", "mean_queue tail")
+    if not stated:
+        raise Rejected("an empty conclusion")
+    if "mean_queue" in stated:
+        low, high = (rational(v) for v in items(stated["mean_queue"], 2))
+        if not low <= _total(lower) or not _total(upper) + beyond <= high:
+            raise Rejected("the proof does not give these bounds of the mean queue")
+    for entry in items(stated.get("tail", [])):
+        k, low, high = integer(items(entry, 3)[0]), rational(entry[1]), rational(entry[2])
+        if not 1 <= k <= len(upper) or not low <= _value(lower[k - 1]) or not _value(upper[k - 1]) <= high:
+            raise Rejected(f"the proof does not give these bounds of tail {k}")
+
+
+def _both_sides(
+    load: Fraction, eps: Fraction, d: int, g: int, proof: Any
+) -> tuple[list[Dyadic], list[Dyadic], Fraction]:
+    """Read lower and upper sequences, check every sign, and return them with the sum of the upper tail."""
+    data = fields(proof, "bounds shift")
+    shift, lower, upper = integer(data["shift"], 1), [], []
+    for entry in items(data["bounds"]):
+        e, low, width = integer(items(entry, 3)[0]), _whole(entry[1]), _whole(entry[2])
+        lower.append((low, e))
+        upper.append((low + width, e))
+    if len(upper) <= g:
+        raise Rejected("at least g + 1 levels are needed")
+    row = _Row(load, eps, d, g)
+    row.signs(upper, shift)
+    row.signs(lower, None)
+    ratio, earlier = Fraction(1, 2**shift), _value(upper[len(upper) - g - 1])
+    if ratio * (1 - ratio) < load * (1 + eps * d) * earlier ** (d - 1):
+        raise Rejected("the geometric tail decays too fast to be a super-solution")
+    return lower, upper, _value(upper[-1]) * ratio / (1 - ratio)
+
+
+class _Row:
+    """The rows F_1..F_K of one system, in integers."""
+
+    def __init__(self, load: Fraction, eps: Fraction, d: int, g: int) -> None:
+        self.d, self.g = d, g
+        self.common = load.denominator * eps.denominator
+        self.load, self.noise = load.numerator * eps.denominator, load.numerator * eps.numerator
+
+    def signs(self, x: list[Dyadic], shift: int | None) -> None:
+        """Check F_k <= 0 for a super-solution with tail x_K 2^(-shift i), F_k >= 0 for a sub-solution (None: tail 0)."""
+        for k in range(1, len(x) + 1):
+            value = self._value(x, k, shift)
+            if (value > 0) if shift is not None else (value < 0):
+                raise Rejected(f"row {k} of the {'sub' if shift is None else 'super'}-solution has the wrong sign")
+
+    def _value(self, x: list[Dyadic], k: int, shift: int | None) -> int:
+        """Return F_k times a positive integer, rounded up on a super-solution, down on a sub-solution.
+
+        One exponent serves the row; only x_{k+1} and y can be inexact there, and F_k is nondecreasing in both.
+        """
+        j, d, g, K = k - 1, self.d, self.g, len(x)
+
+        def entry(i: int) -> Dyadic:
+            if 0 < i <= K:
+                return x[i - 1]
+            if i == 0:
+                return 1, 0
+            return (0, 0) if shift is None else (x[-1][0], x[-1][1] + shift * (i - K))
+
+        e = max(entry(j)[1], entry(k)[1], entry(max(j - g, 0))[1]) + 8
+
+        def at(i: int) -> int:
+            m, own = entry(i)
+            if own <= e:
+                return m << (e - own)
+            return m >> (own - e) if shift is None else -((-m) >> (own - e))
+
+        before, here, after, z = at(j), at(k), at(k + 1), at(max(j - g, 0))
+        y = at(j + g + 1) if g else here
+        if not (1 << e >= z >= before >= here >= after >= 0 and here >= y >= 0):
+            raise Rejected(f"the sequence is not ordered near level {k}")
+        joined = self.load * (before**d - here**d)
+        errors = (z - here) ** d - (z - before) ** d - (before - y) ** d + (here - y) ** d
+        return joined + self.noise * errors - self.common * (here - after) * (1 << (e * (d - 1)))
+
+
+def _recursion(load: Fraction, eps: Fraction, d: int, proof: Any) -> tuple[list[Dyadic], list[Dyadic], Fraction]:
+    """Return x_1..x_K rounded down and up by x_{k+1} = load h(x_k), and a bound of the sum beyond K.
+
+    h(u) = (1-eps) u^d + eps (1-(1-u)^d) is increasing on [0, 1], and h(u) <= (d eps + u^(d-1)) u.
+    """
+    data = fields(proof, "bits terms")
+    bits, terms = integer(data["bits"], 8), integer(data["terms"], 1)
+    sides = []
+    for up in (False, True):
+        found = [_rounded(load.numerator, load.denominator, 0, bits, up)]
+        for _ in range(terms - 1):
+            m, e = found[-1]
+            if not 0 <= m <= 1 << e:
+                raise Rejected("the recursion leaves [0, 1]; more bits are needed")
+            whole = 1 << (e * d)
+            top = (eps.denominator - eps.numerator) * m**d + eps.numerator * (whole - ((1 << e) - m) ** d)
+            found.append(_rounded(load.numerator * top, load.denominator * eps.denominator, e * d, bits, up))
+        sides.append(found)
+    lower, upper = sides
+    last = _value(upper[-1])
+    ratio = load * (d * eps + last ** (d - 1))
+    if ratio >= 1:
+        raise Rejected("no geometric tail after the last term")
+    return lower, upper, last * ratio / (1 - ratio)
+
+
+def _rounded(top: int, bottom: int, e: int, bits: int, up: bool) -> Dyadic:
+    """Return top / (bottom 2^e) with about ``bits`` bits, rounded down or up."""
+    own = max(bits + e + bottom.bit_length() - top.bit_length(), 0)
+    top, below = (top << (own - e), bottom) if own >= e else (top, bottom << (e - own))
+    return (-(-top // below) if up else top // below), own
+
+
+def _whole(text: Any) -> int:
+    value = rational(text)
+    if value.denominator != 1 or value < 0:
+        raise Rejected("bounds are nonnegative integers with an exponent")
+    return value.numerator
+
+
+def _value(x: Dyadic) -> Fraction:
+    return Fraction(x[0], 1 << x[1])
+
+
+def _total(sequence: list[Dyadic]) -> Fraction:
+    e = max(own for _, own in sequence)
+    return Fraction(sum(m << (e - own) for m, own in sequence), 1 << e)

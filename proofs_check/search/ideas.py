@@ -1,0 +1,70 @@
+"""The creative part of the inductions of the catalogue: equalities and invariants by claim and part."""
+
+from proofs_check.search.induction import Idea
+
+# the moments of a periodic scheme: what the states of moment_system are, in closed form or in terms of few others
+_BASIC = {
+    "dead": "1 - alive",
+    "m1": "p",
+    "A1": "p*L",
+}
+_CLOSED = {
+    "dead": "1 - alive",
+    "alive": "(1-p)*B",
+    "F": "L - (1-p)*g",
+    "m0": "L - (1-p)*g",
+    "m1": "p",
+    "s0": "2*(L*(L+1)/2 - (1-p)*H) - (L - (1-p)*g)",
+    "s1": "2*p*L",
+    "s2": "p",
+    "A0": "L*(L+1)/2 - (1-p)*H",
+    "A1": "p*L",
+    "S0": "L*(L+1)*(L+2)/3 - 2*(1-p)*(Y+H) - (L*(L+1)/2 - (1-p)*H)",
+    "S1": "p*L*(L+1)",
+    "S2": "p*L",
+}
+_LENGTH = {"L": ["L", ">"]}
+_DIVIDED = {**_LENGTH, "M": ["1-m1", ">"]}
+
+IDEAS = {
+    ("age.schemes.law", 1): Idea({"alive": "0", "dead": "theta*kappa"}),
+    ("age.schemes.law", 2): Idea(_CLOSED, {**_DIVIDED, "N": ["1-s2", ">"]}),
+    ("age.feedback.late-is-better", 1): Idea({}, {}),
+    ("age.feedback.late-is-better", 2): Idea({}, {"w": ["power", ">"]}),
+    ("age.periodic.never-improves", 0): Idea(
+        _BASIC,
+        {
+            **_DIVIDED,
+            "n": ["alive", ">="],
+            "v": ["(1-p)*(1-d) - alive", ">="],
+            "s": ["m0 - p - (1-(1-p)*(1-d))", ">="],
+            "w": ["A0 - p*L - (1-(1-p)*(1-d))", ">="],
+        },
+    ),
+    ("age.periodic.increases-with-q", 0): Idea(
+        _BASIC,
+        {
+            **_DIVIDED,
+            "n": ["alive", ">="],
+            "v": ["(1-p) - alive", ">="],
+            "w": ["L*(m0 - p + 1 - (1-d)*alive) - (A0 - p*L) - (1-(1-p)*(1-d))", ">="],
+        },
+    ),
+    ("age.periodic.never-improves", 1): Idea({"dead": "0", "m0": "0", "A0": "0", "m1": "0", "A1": "0"}, _DIVIDED),
+    ("age.periodic.increases-with-q", 1): Idea({"dead": "0", "m0": "0", "A0": "0", "m1": "0", "A1": "0"}, _DIVIDED),
+    ("age.order.actual-periodic", 0): Idea(
+        {"dead": "1 - alive"},
+        {
+            "n": ["alive", ">="],
+            "v": ["(1-p) - alive", ">="],
+            "y": ["y", ">="],
+            "r": ["x_alive", ">="],
+            "u": ["(1-p)*y - x_alive", ">="],
+            "t": ["x_alive + x_dead - y", ">="],
+        },
+    ),
+    ("age.code.more-bits-fail-more", 0): Idea({}, {"w": ["w", ">"], "e": ["e", ">="], "k": ["k", ">="]}),
+    ("age.code.more-bits-fail-more", 1): Idea({}, {"w": ["w", ">"], "e": ["e", ">="], "k": ["k", ">="]}),
+    ("age.code.more-bits-fail-more", 2): Idea({}, {"Y": ["y", ">="], "g": ["c-f", ">="], "F": ["f", ">="]}),
+    ("age.code.more-bits-fail-more", 4): Idea({}, {"C": ["c", ">"], "Y": ["y", ">"], "l": ["1-y", ">="]}),
+}
