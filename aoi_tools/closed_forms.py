@@ -6,7 +6,7 @@ from typing import Any
 
 from aoi_tools.models.codes import Codeword
 from aoi_tools.models.law import SlotLaw, working
-from aoi_tools.models.schemes import Actual, Feedback, Generalised, Lossy, Periodic
+from aoi_tools.models.schemes import Actual, Delayed, Feedback, Generalised, Lossy, Periodic
 from exactchains.domain import QQ, Domain
 from exactchains.truth import DoesNotExist, Truth
 
@@ -176,6 +176,67 @@ class PeriodicLaw(SlotLaw):
         return self.actual.failure ** (rounds + 1) * ended
 
 
+@dataclass(frozen=True)
+class LaggedLaw(SlotLaw):
+    r"""The law of feedback that is late: C interleaved, independent chains of feedback outcomes.
+
+    Each chain fails with stationary probability phi = x/(a+x), x = d.  The last j outcomes belong to j different
+    chains for j <= C, and every further one follows a failure of its own chain:
+
+    .. math:: P(J \ge j) = \varphi^{\min(j, C)} p^{(j-C)^+}.
+
+    Summing: E J = phi + ... + phi^C + phi^C p/a and, with sum j P(J >= j),
+    E J(J+1)/2 = sum_{j<=C} j phi^j + phi^C (C p/a + p/a^2).  After a success only slot C of the gap follows it:
+    P(Z = z) = phi^(z-1) (1-phi) for z < C, phi^(C-1) (1-x) for z = C, phi^(C-1) x p^(z-1-C) a beyond.
+    """
+
+    after_success: Codeword
+    after_failure: Codeword
+    lag: int
+    domain: Domain = field(default=QQ)
+
+    def __post_init__(self) -> None:
+        if self.domain.equal(self.after_failure.success, self.domain.convert(0)) is Truth.TRUE:
+            raise DoesNotExist(NO_LAW)
+
+    @property
+    def _chain(self) -> tuple[Any, Any]:
+        both = self.after_failure.success + self.after_success.failure
+        return self.after_success.failure / both, self.after_failure.success / both
+
+    @working
+    def pmf(self, j: int) -> Any:
+        phi, kept = self._chain
+        if j < self.lag:
+            return phi**j * kept
+        return phi**self.lag * self.after_failure.failure ** (j - self.lag) * self.after_failure.success
+
+    @working
+    def ccdf(self, j: int) -> Any:
+        return self._chain[0] ** min(j + 1, self.lag) * self.after_failure.failure ** max(j + 1 - self.lag, 0)
+
+    @working
+    def mean(self) -> Any:
+        phi, p, a = self._chain[0], self.after_failure.failure, self.after_failure.success
+        return sum((phi**j for j in range(1, self.lag + 1)), self.domain.convert(0)) + phi**self.lag * p / a
+
+    @working
+    def triangular_moment(self) -> Any:
+        phi, p, a = self._chain[0], self.after_failure.failure, self.after_failure.success
+        head = sum((j * phi**j for j in range(1, self.lag + 1)), self.domain.convert(0))
+        return head + phi**self.lag * (self.lag * p / a + p / (a * a))
+
+    @working
+    def gap_pmf(self, z: int) -> Any:
+        phi, kept = self._chain
+        if z < self.lag:
+            return phi ** (z - 1) * kept
+        if z == self.lag:
+            return phi ** (z - 1) * self.after_success.success
+        p, a = self.after_failure.failure, self.after_failure.success
+        return phi ** (self.lag - 1) * self.after_success.failure * p ** (z - 1 - self.lag) * a
+
+
 def closed_form(scheme: Any, domain: Domain = QQ) -> SlotLaw | None:
     """Return the slot-age law of ``scheme`` in closed form over ``domain``; None when there is no form for it.
 
@@ -192,6 +253,8 @@ def closed_form(scheme: Any, domain: Domain = QQ) -> SlotLaw | None:
             return ModifiedGeometric(word, word, domain)
         if isinstance(scheme, Feedback):
             return ModifiedGeometric(scheme.differential.over(domain), scheme.actual.over(domain), domain)
+        if isinstance(scheme, Delayed):
+            return LaggedLaw(scheme.differential.over(domain), scheme.actual.over(domain), scheme.lag, domain)
         if isinstance(scheme, Generalised | Lossy):
             return ModifiedGeometric(scheme.after_success(domain), scheme.actual.over(domain), domain)
     return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aoi_tools.models.codes import Codeword, Decoding
-from aoi_tools.models.schemes import Blocks
+from aoi_tools.models.protocol import Blocks
 from aoi_tools.models.sources import Source
 from aoi_tools.models.windows import Window
 from exactchains.domain import Domain

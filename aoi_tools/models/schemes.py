@@ -8,68 +8,82 @@ Actual updates carry the whole state, differential ones the difference to the st
 usable only if the receiver knows that state.  Failures are detected, and lost codewords are not combined.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import lcm
-from typing import Any, Protocol
+from typing import Any
 
 from flint import arb, fmpq
 
 from aoi_tools.models.codes import Codeword, Decoding, is_symbol, probability
+from aoi_tools.models.protocol import Blocks, Packet, Packets, Scheme, cycle, read_fates, read_integer
 from exactchains.domain import Domain
 from exactchains.truth import InputError
 
-Block = tuple[tuple[Any, ...], ...]
-Blocks = tuple[Block, Block]
+Choices = tuple[tuple[Packet, ...], ...]
 
-
-class Scheme(Protocol):
-    """What the solvers need of a scheme; a user's own scheme is one small class with these two."""
-
-    @property
-    def modes(self) -> tuple[str, ...]: ...
-    def blocks(self, domain: Domain) -> Blocks: ...
+__all__ = [
+    "Actual",
+    "Cyclic",
+    "Delayed",
+    "Feedback",
+    "Generalised",
+    "Lossy",
+    "Periodic",
+    "Scheme",
+    "exact_bits",
+    "mixture",
+    "position_rules",
+]
 
 
 @dataclass(frozen=True)
-class Actual:
+class Actual(Packets):
     """Every slot the actual state: usable iff decoded.  Notes: TU."""
 
     actual: Decoding
 
     def __post_init__(self) -> None:
-        _read(self, actual="p")
+        read_fates(self, actual="p")
 
     @property
     def modes(self) -> tuple[str, ...]:
         return ("any",)
 
-    def blocks(self, domain: Domain) -> Blocks:
-        word = self.actual.over(domain)
-        return ((word.failure,),), ((word.success,),)
+    def packets(self) -> Choices:
+        return ((Packet(1, "actual", 0, 0),),)
+
+
+class _LastOutcome(Packets):
+    """Modes: the last outcome.  After a failure always the actual state."""
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        return ("success", "failure")
+
+    def packets(self) -> Choices:
+        return self._after_success(), (Packet(1, "actual", 0, 1),)
+
+    def _after_success(self) -> tuple[Packet, ...]:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Feedback:
+class Feedback(_LastOutcome):
     """Differential after a success, actual after a failure; perfect feedback before the next slot.  Notes: DF."""
 
     actual: Decoding
     differential: Decoding
 
     def __post_init__(self) -> None:
-        _read(self, actual="p", differential="d")
+        read_fates(self, actual="p", differential="d")
 
-    @property
-    def modes(self) -> tuple[str, ...]:
-        return ("success", "failure")
-
-    def blocks(self, domain: Domain) -> Blocks:
-        return _last_outcome(self.differential.over(domain), self.actual.over(domain), domain)
+    def _after_success(self) -> tuple[Packet, ...]:
+        return (Packet(1, "differential", 0, 1),)
 
 
 @dataclass(frozen=True)
-class Generalised:
+class Generalised(_LastOutcome):
     """Feedback, and a differential only when the difference is small: probability ``alpha`` in every state.
 
     After a success the codeword is lost with probability alpha d + (1 - alpha) p.  Notes: GI.
@@ -80,15 +94,11 @@ class Generalised:
     alpha: Any
 
     def __post_init__(self) -> None:
-        _read(self, actual="p", differential="d")
+        read_fates(self, actual="p", differential="d")
         object.__setattr__(self, "alpha", probability(self.alpha, "alpha"))
 
-    @property
-    def modes(self) -> tuple[str, ...]:
-        return ("success", "failure")
-
-    def blocks(self, domain: Domain) -> Blocks:
-        return _last_outcome(self.after_success(domain), self.actual.over(domain), domain)
+    def _after_success(self) -> tuple[Packet, ...]:
+        return Packet(self.alpha, "differential", 0, 1), Packet(1 - self.alpha, "actual", 0, 1)
 
     def after_success(self, domain: Domain) -> Codeword:
         """Return the fate of the codeword that follows a success."""
@@ -96,7 +106,7 @@ class Generalised:
 
 
 @dataclass(frozen=True)
-class Lossy:
+class Lossy(_LastOutcome):
     """Feedback that is lost with probability ``loss``; the source then sends the actual state."""
 
     actual: Decoding
@@ -104,15 +114,11 @@ class Lossy:
     loss: Any
 
     def __post_init__(self) -> None:
-        _read(self, actual="p", differential="d")
+        read_fates(self, actual="p", differential="d")
         object.__setattr__(self, "loss", probability(self.loss, "loss"))
 
-    @property
-    def modes(self) -> tuple[str, ...]:
-        return ("success", "failure")
-
-    def blocks(self, domain: Domain) -> Blocks:
-        return _last_outcome(self.after_success(domain), self.actual.over(domain), domain)
+    def _after_success(self) -> tuple[Packet, ...]:
+        return Packet(self.loss, "actual", 0, 1), Packet(1 - self.loss, "differential", 0, 1)
 
     def after_success(self, domain: Domain) -> Codeword:
         """Return the fate of the codeword that follows a success."""
@@ -120,7 +126,7 @@ class Lossy:
 
 
 @dataclass(frozen=True)
-class Delayed:
+class Delayed(Packets):
     """Feedback known ``delay`` slots late: differential to the state delay + 1 slots back iff that slot succeeded.
 
     The outcomes of slots t, t + C, t + 2C, ... with C = delay + 1 form one feedback chain; C of them interleave.
@@ -132,8 +138,8 @@ class Delayed:
     delay: int
 
     def __post_init__(self) -> None:
-        _read(self, actual="p", differential="d")
-        _integer(self.delay, "delay", 0)
+        read_fates(self, actual="p", differential="d")
+        read_integer(self.delay, "delay", 0)
 
     @property
     def lag(self) -> int:
@@ -143,15 +149,10 @@ class Delayed:
     def modes(self) -> tuple[str, ...]:
         return tuple("".join(word) for word in product("sf", repeat=self.lag))
 
-    def blocks(self, domain: Domain) -> Blocks:
-        words = {"s": self.differential.over(domain), "f": self.actual.over(domain)}
+    def packets(self) -> Choices:
         place = {mode: i for i, mode in enumerate(self.modes)}
-        up, reset = (_zeros(len(place), domain) for _ in range(2))
-        for mode, i in place.items():
-            word = words[mode[0]]
-            up[i][place[mode[1:] + "f"]] = word.failure
-            reset[i][place[mode[1:] + "s"]] = word.success
-        return _frozen(up), _frozen(reset)
+        kinds = {"s": "differential", "f": "actual"}
+        return tuple((Packet(1, kinds[m[0]], place[m[1:] + "s"], place[m[1:] + "f"]),) for m in place)
 
 
 @dataclass(frozen=True)
@@ -167,8 +168,8 @@ class Periodic:
     q: int
 
     def __post_init__(self) -> None:
-        _read(self, actual="p", differential="d")
-        _integer(self.q, "q", 0)
+        read_fates(self, actual="p", differential="d")
+        read_integer(self.q, "q", 0)
 
     @property
     def period(self) -> int:
@@ -233,18 +234,6 @@ def position_rules(actual: Codeword, differential: Codeword, domain: Domain) -> 
     }
 
 
-def cycle(positions: Sequence[Blocks], domain: Domain) -> Blocks:
-    """Return the blocks of a scheme that runs through ``positions`` in turn; mode (i, phase) precedes position i."""
-    period, phases = len(positions), len(positions[0][0])
-    up, reset = (_zeros(period * phases, domain) for _ in range(2))
-    for i, rule in enumerate(positions):
-        after = (i + 1) % period
-        for whole, part in zip((up, reset), rule, strict=True):
-            for s in range(phases):
-                whole[i * phases + s][after * phases : (after + 1) * phases] = part[s]
-    return _frozen(up), _frozen(reset)
-
-
 def mixture(first: Decoding, second: Decoding, weight: Any, domain: Domain) -> Codeword:
     """Return the fate of a codeword that is ``first`` with probability ``weight``, else ``second``."""
     with domain.working():
@@ -257,44 +246,27 @@ def exact_bits(scheme: Any) -> int | None:
     """Return the joint size in bits of the exact parameters of ``scheme``; None when one is a ball or a symbol."""
     total = 0
     for name in scheme.__dataclass_fields__:
-        value = getattr(scheme, name)
-        if hasattr(value, "exact_bits"):
-            size = value.exact_bits
-        elif isinstance(value, fmpq):
-            size = int(value.q).bit_length() - 1
-        elif isinstance(value, arb) or is_symbol(value):
-            size = None
-        else:
-            size = 0
+        size = _size(getattr(scheme, name))
         if size is None:
             return None
         total += size
     return total
 
 
-def _last_outcome(success: Codeword, failure: Codeword, domain: Domain) -> Blocks:
-    zero = domain.convert(0)
-    up = ((zero, success.failure), (zero, failure.failure))
-    return up, ((success.success, zero), (failure.success, zero))
+def _size(value: Any) -> int | None:
+    if hasattr(value, "exact_bits"):
+        return value.exact_bits  # type: ignore[no-any-return]
+    if isinstance(value, fmpq):
+        return int(value.q).bit_length() - 1
+    if isinstance(value, arb) or is_symbol(value):
+        return None
+    if isinstance(value, tuple):
+        sizes = [_size(x) for x in value]
+        return None if None in sizes else sum(s for s in sizes if s)
+    if hasattr(value, "__dataclass_fields__"):
+        return exact_bits(value)
+    return 0
 
 
 def _positions(period: int) -> tuple[str, ...]:
     return tuple(f"{i} {phase}" for i in range(period) for phase in ("alive", "dead"))
-
-
-def _read(scheme: Any, **names: str) -> None:
-    for field, symbol in names.items():
-        object.__setattr__(scheme, field, Codeword.of(getattr(scheme, field), symbol))
-
-
-def _integer(x: Any, name: str, least: int) -> None:
-    if not isinstance(x, int) or isinstance(x, bool) or x < least:
-        raise InputError(f"{name} = {x}: an integer >= {least} is needed")
-
-
-def _zeros(size: int, domain: Domain) -> list[list[Any]]:
-    return [[domain.convert(0)] * size for _ in range(size)]
-
-
-def _frozen(block: list[list[Any]]) -> Block:
-    return tuple(map(tuple, block))

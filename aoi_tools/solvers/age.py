@@ -6,7 +6,7 @@ from typing import Any
 from aoi_tools.closed_forms import closed_form
 from aoi_tools.models.law import Sampling, SlotLaw
 from aoi_tools.models.markov import LastDecoded, Markov
-from aoi_tools.models.schemes import Periodic, exact_bits
+from aoi_tools.models.schemes import Delayed, Periodic, exact_bits
 from aoi_tools.solvers.markov import ReferenceLaw, markov_law
 from aoi_tools.solvers.modes import ModeLaw
 from exactchains.domain import QQ, Balls, Domain
@@ -150,7 +150,10 @@ def exact_size(scheme: Any, index: int | None) -> int | None:
     if bits is None:
         return None
     slots = 4 + (index or 0)
-    return bits * (slots + 2 * scheme.period if isinstance(scheme, Periodic) else slots * getattr(scheme, "degree", 1))
+    if isinstance(scheme, Periodic | Delayed):
+        return bits * (slots + 2 * (scheme.period if isinstance(scheme, Periodic) else scheme.lag))
+    closed = type(scheme).__name__ in METHODS
+    return bits * slots * (getattr(scheme, "degree", 1) if closed else len(scheme.modes))
 
 
 def closed_form_name(scheme: Any) -> str:
@@ -158,7 +161,9 @@ def closed_form_name(scheme: Any) -> str:
     return METHODS.get(type(scheme).__name__, "mode chain by state reduction")
 
 
-METHODS = dict.fromkeys(("Actual", "Feedback", "Generalised", "Lossy", "Periodic"), "renewal closed form") | {
+METHODS = dict.fromkeys(
+    ("Actual", "Delayed", "Feedback", "Generalised", "Lossy", "Periodic"), "renewal closed form"
+) | {
     "Markov": "pi_0 = (1-p) nu (I - D P_k)^-1",
     "LastDecoded": "matrix-geometric law by reference",
 }
