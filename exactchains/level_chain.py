@@ -101,8 +101,8 @@ class LevelChain:
         if reset is not None and "down" not in dense and "boundary_local" not in dense:
             _shape(reset, "reset", len(up), len(up))
             dense["boundary_local"] = _plus(local, reset)
-        edge = [sparse(dense[name], domain) if name in dense else None for name in BLOCKS[4:]]
-        return cls(up, local, down, reset, time, domain, *edge)
+        own, rise, fall = (sparse(dense[name], domain) if name in dense else None for name in BLOCKS[4:])
+        return cls(up, local, down, reset, time, domain, own, rise, fall)
 
     @classmethod
     def from_floats(cls, blocks: Mapping[str, Any], *, time: Time = "continuous") -> "LevelChain":

@@ -1,0 +1,88 @@
+"""The decay rate of a level chain: the spectral radius of R, between certified bounds."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import arb, arb_mat, fmpq
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+
+from exactchains.truth import Undecided
+
+if TYPE_CHECKING:
+    from exactchains.solvers.level_summation import Summation
+
+STEPS = 60
+
+
+def decay_rate(sums: "Summation") -> Any:
+    r"""Return the spectral radius of R over the phases that carry mass, per original level.
+
+    For each irreducible class of R and any v > 0,
+    :math:`\min_i (Rv)_i / v_i \le \mathrm{sp} \le \max_i (Rv)_i / v_i` (Collatz, Wielandt).
+    """
+    R, size = sums.R, sums.size
+    pattern = np.array([[not x == 0 for x in row] for row in R.tolist()])
+    live = np.array([not x == 0 for x in sums.one.entries()])
+    while True:
+        more = live | (live.astype(float) @ pattern.astype(float) > 0)
+        if (more == live).all():
+            break
+        live = more
+    _, labels = connected_components(csr_matrix(pattern), connection="strong")
+    best: Any = sums.number(0)
+    for c in range(labels.max() + 1):
+        members = [i for i in range(size) if labels[i] == c and live[i]]
+        if members and (len(members) > 1 or pattern[members[0], members[0]]):
+            best = _larger(best, _radius(sums.matrix([[R[i, j] for j in members] for i in members])))
+    return best if sums.chain.stride == 1 or best == 0 else arb(best).root(sums.chain.stride)
+
+
+def _larger(x: Any, y: Any) -> Any:
+    return max(x, y) if isinstance(x, fmpq) and isinstance(y, fmpq) else arb(x).max(arb(y))
+
+
+def _radius(R: Any) -> Any:
+    """Return the spectral radius of an irreducible nonnegative matrix."""
+    m = R.nrows()
+    if m == 1:
+        return R[0, 0]
+    R = arb_mat(R)
+    doubles = np.array([[float(x.mid()) for x in row] for row in R.tolist()])
+    values, vectors = np.linalg.eig(doubles)
+    top = int(np.argmax(np.abs(values)))
+    v = arb_mat(m, 1, [arb(float(abs(x))) for x in vectors[:, top]])
+    middle, shift, last = R.mid(), arb(float(abs(values[top]))), None
+    identity = arb_mat(m, m, [int(i == j) for i in range(m) for j in range(m)])
+    for _ in range(STEPS):
+        ratio = _quotients(R, v)
+        if ratio is not None:
+            width = ratio[1] - ratio[0]
+            if last is not None and not width < last / 4:
+                return ratio[0].union(ratio[1])
+            last, shift = width, ((ratio[0] + ratio[1]) / 2).mid()
+        v = _inverse_step(middle, identity, shift, v)
+    raise Undecided("the decay rate did not converge")
+
+
+def _quotients(R: arb_mat, v: arb_mat) -> Any:
+    """Return the least and the largest (R v)_i / v_i as balls, or None where v is not positive."""
+    if not all(x > 0 for x in v.entries()):
+        return None
+    ratios = [x / y for x, y in zip((R * v).entries(), v.entries(), strict=True)]
+    least, most = ratios[0], ratios[0]
+    for x in ratios[1:]:
+        least, most = least.min(x), most.max(x)
+    return arb(least.lower()), arb(most.upper())
+
+
+def _inverse_step(middle: arb_mat, identity: arb_mat, shift: arb, v: arb_mat) -> arb_mat:
+    """Return one step of shifted inverse iteration, positive and exact as a vector."""
+    try:
+        x = (middle - identity * shift).mid().solve(v, algorithm="approx").mid()
+    except ZeroDivisionError:
+        return v
+    size = max(abs(y) for y in x.entries())
+    if not size.is_finite() or not size > 0:
+        return v
+    return (arb_mat([[abs(y)] for y in x.entries()]) * (1 / size)).mid()

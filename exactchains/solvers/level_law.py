@@ -1,0 +1,151 @@
+"""Laws of level chains: ``level_law(chain, digits=15)`` returns certified probabilities, moments and the decay rate.
+
+``level_law(chain, *, digits=15) -> LevelLaw`` with ``.level(n)`` (one enclosure a phase), ``.levels(count)``,
+``.tail(n)`` = P(level >= n), ``.mean_level``, ``.moment(k)``, ``.decay``, ``.phases``, ``.rates`` (a
+:class:`~exactchains.solvers.matrix_geometric.RateMatrix`), ``.certificate``.  Chains without a law raise DoesNotExist.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import flint
+
+from exactchains.enclosure import Enclosure
+from exactchains.level_chain import LevelChain
+from exactchains.solvers.level_decay import decay_rate
+from exactchains.solvers.level_summation import Summation
+from exactchains.solvers.matrix_geometric import RateMatrix, rate_matrix
+from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
+
+ATTEMPTS = 8
+
+
+@dataclass
+class LevelLaw:
+    """The stationary law of a level chain; every number is an enclosure with the digits asked for.
+
+    Digits are relative, entry by entry, also for levels far out.  Levels are those of the chain as it was given:
+    a chain whose levels were merged reports the original ones.
+    """
+
+    chain: LevelChain
+    digits: int
+    _working: int = field(default=0, repr=False)
+    _sums: Summation | None = field(default=None, repr=False)
+    _rates: RateMatrix | None = field(default=None, repr=False)
+
+    @property
+    def rates(self) -> RateMatrix:
+        """G and R, with at least the digits of the law."""
+        self._summation(self.digits + 4)
+        assert self._rates is not None
+        return self._rates
+
+    def level(self, n: int) -> list[Enclosure]:
+        """Return P(level = n, phase) for every phase of that level."""
+        if n < 0:
+            raise InputError(f"level {n}: levels are 0, 1, 2, ..")
+        return self._certain(lambda sums: sums.level(n))
+
+    def levels(self, count: int) -> list[list[Enclosure]]:
+        """Return the first ``count`` levels."""
+        return [self.level(n) for n in range(count)]
+
+    def tail(self, n: int) -> Enclosure:
+        """Return P(level >= n)."""
+        return self._certain(lambda sums: [sums.tail(n)])[0]
+
+    def moment(self, order: int) -> Enclosure:
+        """Return E[level^order]."""
+        if not 0 <= order <= 60:
+            raise InputError(f"order = {order}: moments of order 0 to 60 are available")
+        return self._certain(lambda sums: [sums.moment(order)])[0]
+
+    @cached_property
+    def mean_level(self) -> Enclosure:
+        return self.moment(1)
+
+    @cached_property
+    def variance(self) -> Enclosure:
+        return self._certain(lambda sums: [sums.moment(2) - sums.moment(1) ** 2])[0]
+
+    @cached_property
+    def phases(self) -> list[Enclosure]:
+        """P(level >= first repeating level, phase): the marginal of the phase over the repeating levels."""
+        return self._certain(lambda sums: sums.phases())
+
+    @cached_property
+    def decay(self) -> Enclosure:
+        """The rate eta at which the levels decay, P(level = n) ~ eta^n: the spectral radius of R that is reached."""
+        return self._certain(lambda sums: [decay_rate(sums)])[0]
+
+    @cached_property
+    def certificate(self) -> dict[str, Any] | None:
+        """A certificate of kind *level-law* for the first levels, the mean and the decay."""
+        from exactchains.solvers.law_certificate import law_certificate
+
+        return law_certificate(self)
+
+    def _certain(self, quantity: Callable[[Summation], list[Any]]) -> list[Enclosure]:
+        """Return enclosures with the digits of the law, with more working digits where they are needed."""
+        working, reached = max(self._working, self.digits + 4), 0
+        for _ in range(ATTEMPTS):
+            try:
+                sums = self._summation(working)
+                with flint.ctx.workprec(sums.prec):
+                    found = [Enclosure.of(x) for x in quantity(sums)]
+            except Undecided:
+                working *= 2
+                continue
+            reached = min((self.digits if x.certain_digits is None else x.certain_digits for x in found), default=0)
+            if reached >= self.digits or not found:
+                return found
+            working += max(4, self.digits - reached + 3) if reached else working
+        raise PrecisionExhausted(f"could not certify {self.digits} digits: {reached}; ask for fewer digits")
+
+    def _summation(self, working: int) -> Summation:
+        if self._sums is None or working > self._working:
+            rates = rate_matrix(self.chain, digits=working)
+            prec = math.ceil(3.33 * working) + 96 + self.chain.phases
+            with flint.ctx.workprec(prec):
+                self._sums = Summation(self.chain, rates, prec)
+            self._working, self._rates = working, rates
+        return self._sums
+
+
+def level_law(chain: LevelChain, *, digits: int = 15) -> LevelLaw:
+    r"""Return the stationary law of a level chain, matrix-geometric beyond level 0:
+
+    .. math:: \pi_1 = \pi_0\, U\, (-(local + up\,G))^{-1}, \qquad \pi_{n+1} = \pi_n R ,
+
+    with U the block from level 0 to level 1 and :math:`\pi_0` the law of the chain watched on level 0 only.
+
+    Parameters
+    ----------
+    chain
+        Level chain with exact entries and with ``boundary_local``.
+    digits
+        Certain significant digits of every number that is read off the law.
+
+    Guarantee
+    ---------
+    Every value lies in its enclosure; the law is the only stationary one.
+
+    Raises
+    ------
+    DoesNotExist
+        The chain is transient or null recurrent, or it has several recurrent classes.
+    PrecisionExhausted
+        The digits were not reached.
+    """
+    if chain.boundary_local is None:
+        raise InputError("boundary_local is missing: a law needs the blocks of level 0; give boundary_local")
+    law = LevelLaw(chain, digits)
+    status = law.rates.status
+    if status != "recurrent":
+        raise DoesNotExist(f"the chain is {status}: it has no stationary law (mean drift of the level is not negative)")
+    law.level(0)
+    return law

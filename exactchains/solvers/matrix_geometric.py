@@ -1,0 +1,234 @@
+"""Rate matrices of level chains: ``rate_matrix(chain, digits=15)`` returns certified G and R.
+
+``rate_matrix(chain, *, digits=15) -> RateMatrix`` with ``.G``, ``.R`` (rows of :class:`Enclosure`), ``.status``
+("recurrent", "null recurrent", "transient"), ``.certain_digits`` and ``.certificate`` (kind *rates*).
+The law of the levels is :func:`exactchains.solvers.level_law.level_law`.
+"""
+
+import math
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+
+from exactchains.domain import Rigor
+from exactchains.enclosure import Enclosure
+from exactchains.level_chain import LevelChain
+from exactchains.solvers.ball_reduction import ball_bounds
+from exactchains.solvers.cyclic_reduction import Approximation, reduction, shifted
+from exactchains.solvers.level_drift import Drift, DriftProof, drift
+from exactchains.solvers.level_integers import LevelIntegers, floats, level_integers
+from exactchains.solvers.rate_certificate import rate_certificate
+from exactchains.solvers.rate_refinement import Bounds, RateProof, Refinement
+from exactchains.truth import InputError, PrecisionExhausted, Undecided
+
+MAX_DIGITS = 20_000
+SMALL = 1e-9  # the shifted reduction is a good start when no entry of G is smaller
+
+
+@dataclass(frozen=True)
+class RateMatrix:
+    """G and R of the repeating levels of a chain, between certified bounds.
+
+    ``G[i][j]`` is the probability to enter the level below in phase j, from phase i; ``R[i][j]`` the mean time spent
+    in phase j one level up before the return, per unit of time in phase i.
+    """
+
+    chain: LevelChain
+    blocks: LevelIntegers
+    drift: DriftProof
+    first: Bounds
+    rate: Bounds
+    exact: tuple[fmpq_mat, fmpq_mat] | None
+    proof: RateProof | None
+    method: str
+    seconds: float
+
+    @property
+    def status(self) -> str:
+        return str(self.drift.drift)
+
+    @cached_property
+    def G(self) -> list[list[Enclosure]]:
+        return _rows(self.first) if self.exact is None else _exact_rows(self.exact[0])
+
+    @cached_property
+    def R(self) -> list[list[Enclosure]]:
+        return _rows(self.rate) if self.exact is None else _exact_rows(self.exact[1])
+
+    @cached_property
+    def certain_digits(self) -> int | None:
+        """Significant digits that are certain in every entry of G and R; None: exact."""
+        if self.exact is not None:
+            return None
+        return min(_certain(self.first), _certain(self.rate))
+
+    @cached_property
+    def certificate(self) -> dict[str, Any] | None:
+        """A certificate of kind *rates*, or None for a chain that is null recurrent or of extreme rates."""
+        return rate_certificate(self)
+
+
+def rate_matrix(chain: LevelChain, *, digits: int = 15) -> RateMatrix:
+    r"""Return the minimal nonnegative solutions G and R of
+
+    .. math:: down + local\,G + up\,G^2 = 0, \qquad up + R\,local + R^2\,down = 0 .
+
+    Parameters
+    ----------
+    chain
+        Level chain with exact entries, continuous or discrete time.
+    digits
+        Certain significant digits wanted in every entry, however small.
+
+    Returns
+    -------
+    RateMatrix
+        With ``G``, ``R`` (rows of enclosures), ``status``, ``certificate``.
+
+    Guarantee
+    ---------
+    Every entry of G and R lies in its enclosure; entries that are zero are exactly zero; ``status`` is proved.
+
+    Raises
+    ------
+    DoesNotExist
+        Some phases never leave their level.
+    PrecisionExhausted
+        The digits were not reached.
+    """
+    if not 1 <= digits <= MAX_DIGITS:
+        raise InputError(f"digits = {digits}: give an integer from 1 to {MAX_DIGITS}")
+    begun = time.perf_counter()
+    blocks = level_integers(chain)
+    sign = drift(blocks)
+    exact = _exact(blocks, sign)
+    if exact is not None:
+        return _result(chain, blocks, sign, begun, exact=exact, method="exact: down has rank one or is zero")
+    if sign.drift is not Drift.NULL_RECURRENT and not blocks.wide:
+        for start in _starts(blocks, sign):
+            found = _refined(blocks, sign, start, digits)
+            if found is not None:
+                G, R, proof = found
+                return _result(chain, blocks, sign, begun, bounds=(G, R), proof=proof, method="cyclic reduction")
+    certain = sign.drift is not Drift.TRANSIENT and not blocks.patterns[3].any()
+    G, R = ball_bounds(blocks, certain, digits)
+    if (reached := min(_certain(G), _certain(R))) < digits:
+        raise PrecisionExhausted(f"could not certify {digits} digits of R: {reached}; ask for fewer")
+    return _result(chain, blocks, sign, begun, bounds=(G, R), method="cyclic reduction in balls")
+
+
+def _starts(blocks: LevelIntegers, sign: DriftProof) -> Any:
+    """Yield doubles near G: the fast shifted reduction where it may do, then the one that cannot lose digits."""
+    up, local, down, kill = blocks.doubles
+    if sign.drift is Drift.RECURRENT and not kill.any():
+        start = shifted(up, local, down)
+        if start is not None and ((start.G > SMALL) == blocks.reach).all():
+            yield start
+    yield reduction(up, local, down, kill)
+
+
+def _refined(
+    blocks: LevelIntegers, sign: DriftProof, start: Approximation, digits: int
+) -> tuple[Bounds, Bounds, RateProof] | None:
+    """Return bounds of G and R with so many digits, or None where doubles do not suffice."""
+    if not ((start.G > 0) == blocks.reach).all():
+        return None
+    certain = sign.drift is Drift.RECURRENT and not blocks.patterns[3].any()
+    work = Refinement(blocks, start, certain)
+    loss = max(math.log2(work.growth / work.smallest), 4 - math.log2(work.smallest_rate))
+    if not loss < 900:
+        return None
+    bits = math.ceil(3.3220 * (digits - 1) + loss + 8.5)  # 8.5: measured, the widths of bounds and rates
+    for _ in range(4):
+        try:
+            near = work.refined(bits)
+            first = work.bounds(near)
+            proof, rate = work.proof(first, certain), work.rates(near, first)
+        except Undecided:
+            return None
+        reached = min(_certain(first), _certain(rate))
+        if reached >= digits:
+            return first, rate, proof
+        bits += math.ceil(3.33 * (digits - reached)) + 4
+    return None
+
+
+def _exact(blocks: LevelIntegers, sign: DriftProof) -> tuple[fmpq_mat, fmpq_mat] | None:
+    """Return G and R as fractions where they have a closed form.
+
+    Without ``down`` the level below is never entered (G = 0).  If all rows of ``down`` are multiples of one row b,
+    levels are entered by b: a chain that comes back and is never reset has G = 1 b / (b 1).
+    """
+    m, G = blocks.size, None
+    if not blocks.patterns[2].any():
+        G = fmpq_mat(m, m)
+    elif sign.drift is not Drift.TRANSIENT and not blocks.patterns[3].any():
+        shape = _common_row(blocks.down)
+        if shape is not None:
+            G = fmpq_mat([shape] * m)
+    if G is None or (m > 40 and blocks.patterns[2].any()):
+        return None
+    inner = fmpq_mat(blocks.local) + fmpq_mat(blocks.up) * G
+    return G, (-1 * inner).transpose().solve(fmpq_mat(blocks.up).transpose()).transpose()
+
+
+def _common_row(block: fmpz_mat) -> list[fmpq] | None:
+    """Return the distribution that all rows of a block are multiples of, or None."""
+    rows = [row for row in block.tolist() if any(row)]
+    first, j = rows[0], next(j for j, x in enumerate(rows[0]) if x)
+    for row in rows[1:]:
+        if any(x * first[j] != y * row[j] for x, y in zip(row, first, strict=True)):
+            return None
+    total = sum(first, fmpz(0))
+    return [fmpq(x, total) for x in first]
+
+
+def _result(
+    chain: LevelChain,
+    blocks: LevelIntegers,
+    sign: DriftProof,
+    begun: float,
+    *,
+    method: str,
+    bounds: tuple[Bounds, Bounds] | None = None,
+    exact: tuple[fmpq_mat, fmpq_mat] | None = None,
+    proof: RateProof | None = None,
+) -> RateMatrix:
+    if bounds is None:
+        assert exact is not None
+        zero = fmpz_mat(blocks.size, blocks.size)
+        bounds = (Bounds(zero, zero, 0), Bounds(zero, zero, 0))
+    return RateMatrix(chain, blocks, sign, *bounds, exact, proof, method, time.perf_counter() - begun)
+
+
+def _certain(bounds: Bounds) -> int:
+    """Return the digits that are certain in every entry that is not zero (at most two too few)."""
+    low, low_exponent = floats(bounds.lower, 0)
+    gap, gap_exponent = floats(bounds.upper - bounds.lower, 0)
+    open_ = gap > 0
+    if not open_.any():
+        return 10**6
+    if (low[open_] <= 0).any():
+        return 0
+    ratio = float(np.log10(low[open_] / gap[open_]).min()) + (low_exponent - gap_exponent) * math.log10(2)
+    return max(0, math.floor(ratio - 1e-6) + 1)
+
+
+def _rows(bounds: Bounds) -> list[list[Enclosure]]:
+    one = fmpz(1) << bounds.bits
+    lower, upper = bounds.lower.tolist(), bounds.upper.tolist()
+    return [
+        [
+            Enclosure(fmpq(x, one), fmpq(y, one), Rigor.EXACT if x == y else Rigor.ENCLOSED)
+            for x, y in zip(low, high, strict=True)
+        ]
+        for low, high in zip(lower, upper, strict=True)
+    ]
+
+
+def _exact_rows(matrix: fmpq_mat) -> list[list[Enclosure]]:
+    return [[Enclosure.exact(x) for x in row] for row in matrix.tolist()]
