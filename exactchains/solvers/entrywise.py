@@ -17,6 +17,7 @@ from exactchains.solvers.twofold import inflow
 
 NARROW = 40  # widest level of chains that are factored directly
 BLOCK_WORK = 3e9  # largest sum of cubed level widths for dense elimination
+FACTORED = 30_000  # states of a wide chain that sparse LU is tried on, at last
 WEAK = 1e-8  # ratio of rates from which a chain counts as nearly decomposable
 Vector = tuple[Any, Any, Any]
 
@@ -43,6 +44,7 @@ def entrywise(chain: Arrays, *, target: float = 1e-15, method: str = "auto") -> 
 
 
 def _methods(flow: Flow) -> list[str]:
+    """Return the methods worth trying, the cheapest that is likely to succeed first."""
     widths = np.diff(flow.start).astype(float)
     work = float((widths**3).sum())
     block = ["block"] if work < BLOCK_WORK and flow.levels < 20_000 else []
@@ -51,7 +53,8 @@ def _methods(flow: Flow) -> list[str]:
         return ["direct", *block]
     if weak and block:
         return block
-    return [*block, "levels"] if work < 2e7 else ["levels", *block]
+    factor = ["direct"] if flow.size <= FACTORED else []
+    return [*block, "levels", *factor] if work < 2e7 else ["levels", *block, *factor]
 
 
 def _direct(chain: Arrays, flow: Flow, target: float) -> Certified:
