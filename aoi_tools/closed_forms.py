@@ -198,6 +198,9 @@ class LaggedLaw(SlotLaw):
     def __post_init__(self) -> None:
         if self.domain.equal(self.after_failure.success, self.domain.convert(0)) is Truth.TRUE:
             raise DoesNotExist(NO_LAW)
+        never = (self.after_failure.failure, self.after_success.success)
+        if self.lag > 1 and all(self.domain.equal(x, self.domain.convert(0)) is Truth.TRUE for x in never):
+            raise DoesNotExist("no unique age law exists: p = 0 and d = 1 alternate in each of the interleaved chains")
 
     @property
     def _chain(self) -> tuple[Any, Any]:

@@ -12,7 +12,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from aoi_tools.models.channels import SlotChannel
 from aoi_tools.models.codes import Codeword, IdealErasure, RandomGenerator, RandomParityCheck
+from aoi_tools.models.markov import LastDecoded, Markov
+from aoi_tools.models.protocol import OnChannel
+from aoi_tools.models.schedules import Schedule, SideInformation
 from aoi_tools.models.schemes import Actual, Cyclic, Delayed, Feedback, Generalised, Lossy, Periodic
 from exactchains.domain import Floats
 from exactchains.truth import InputError
@@ -32,27 +36,60 @@ def slot_ages(scheme: Any, *, slots: int, seed: int, burn_in: int = BURN_IN) -> 
         raise InputError(f"slots = {slots}: an integer >= 1 is needed (burn_in >= 0)")
     rng = np.random.default_rng(seed)
     total = slots + burn_in
-    plan = planner(scheme, total, rng)
+    plan = planner(scheme.scheme if isinstance(scheme, OnChannel) else scheme, total, rng)
+    decoded = transmission(scheme, total, rng)
     known: list[bool] = []
     ages = np.empty(total, dtype=np.int64)
     latest = -1
     for t in range(total):
         reference = plan(t, known)
-        fate = fates(scheme, t)[0 if reference is None else 1]
-        holds_reference = reference is None or (known[reference] if reference >= 0 else True)
-        usable = arrives(fate, rng) and holds_reference
-        known.append(usable)
-        if usable:
+        readable = reference is None or reference < 0 or known[reference]
+        known.append(decoded(t, reference is None) and readable)
+        if known[t]:
             latest = t
         ages[t] = t - latest
     return ages[burn_in:]
 
 
-def fates(scheme: Any, t: int) -> tuple[Any, Any]:
-    """Return the codes of an actual and of a differential update in slot ``t``."""
-    if isinstance(scheme, Cyclic):
-        return scheme.channel[t % len(scheme.channel)]
-    return scheme.actual, getattr(scheme, "differential", scheme.actual)
+def latest_known(t: int, known: list[bool]) -> int:
+    """Return the last slot before ``t`` whose state the receiver knows; -1 is the known start."""
+    return next((s for s in range(t - 1, -1, -1) if known[s]), -1)
+
+
+@functools.singledispatch
+def transmission(scheme: Any, slots: int, rng: Generator) -> Callable[[int, bool], bool]:
+    """Return the channel: (slot, whether the actual state is sent) to whether its codeword is decoded."""
+    codes = getattr(scheme, "differential", scheme.actual), scheme.actual
+    return lambda t, actual: arrives(codes[actual], rng)
+
+
+@transmission.register
+def _(scheme: Cyclic, slots: int, rng: Generator) -> Callable[[int, bool], bool]:
+    return lambda t, actual: arrives(scheme.channel[t % len(scheme.channel)][0 if actual else 1], rng)
+
+
+@transmission.register
+def _(scheme: OnChannel, slots: int, rng: Generator) -> Callable[[int, bool], bool]:
+    channel: Any = scheme.channel
+    steps = [np.cumsum([Floats().convert(x) for x in row]) for row in channel.matrix]
+    state = 0
+
+    def move() -> int:
+        return min(int(np.searchsorted(steps[state], rng.random(), side="right")), len(steps) - 1)
+
+    def decoded(t: int, actual: bool) -> bool:
+        nonlocal state
+        if isinstance(channel, SlotChannel):
+            fate = arrives(channel.fates[state][0 if actual else 1], rng)
+            state = move()
+            return fate
+        erasures = 0
+        for _ in range(channel.actual.n):
+            erasures += rng.random() < Floats().convert(channel.eps[state])
+            state = move()
+        return decodes(channel.actual if actual else channel.differential, erasures, rng)
+
+    return decoded
 
 
 @functools.singledispatch
@@ -98,6 +135,54 @@ def _(scheme: Cyclic, slots: int, rng: Generator) -> Plan:
     return lambda t, known: None if scheme.schedule[t % len(scheme.schedule)] == "actual" else t - 1
 
 
+@planner.register
+def _(scheme: Schedule, slots: int, rng: Generator) -> Plan:
+    lags = scheme.lags
+    return lambda t, known: t - lags[t % len(lags)] if lags[t % len(lags)] else None
+
+
+@planner.register
+def _(scheme: SideInformation, slots: int, rng: Generator) -> Plan:
+    def plan(t: int, known: list[bool]) -> int | None:
+        held = latest_known(t, known)
+        return held if scheme.patience is None or t - 1 - held < scheme.patience else None
+
+    return plan
+
+
+@planner.register
+def _(scheme: Markov, slots: int, rng: Generator) -> Plan:
+    small = _small_changes(scheme, slots, rng)
+    return lambda t, known: t - 1 if t > 0 and known[t - 1] and small(t - 1, t) else None
+
+
+@planner.register
+def _(scheme: LastDecoded, slots: int, rng: Generator) -> Plan:
+    small = _small_changes(scheme, slots, rng)
+
+    def plan(t: int, known: list[bool]) -> int | None:
+        held = latest_known(t, known)
+        return held if held >= 0 and small(held, t) else None
+
+    return plan
+
+
+def _small_changes(scheme: Any, slots: int, rng: Generator) -> Callable[[int, int], bool]:
+    """Draw a path of the source; return whether the change between two slots is small."""
+    source, state, path = scheme.source, 0, []
+    for _ in range(slots):
+        targets = list(source.rows[state])
+        chances = np.cumsum([Floats().convert(x) for x in source.rows[state].values()])
+        state = targets[min(int(np.searchsorted(chances, rng.random(), side="right")), len(targets) - 1)]
+        path.append(source.values[state])
+
+    def small(old: int, new: int) -> bool:
+        weight = scheme.window.weight(path[old], path[new], source.cyclic)
+        return bool(weight == 1 or (weight != 0 and rng.random() < Floats().convert(weight)))
+
+    return small
+
+
 @functools.singledispatch
 def arrives(code: Any, rng: Generator) -> bool:
     """Return whether one codeword is decoded: draw its erasures, then its matrix."""
@@ -109,19 +194,20 @@ def _(code: Codeword, rng: Generator) -> bool:
     return bool(rng.random() < Floats().convert(code.success))
 
 
-@arrives.register
-def _(code: IdealErasure, rng: Generator) -> bool:
-    return _erasures(code, rng) <= code.n - code.bits
+@arrives.register(IdealErasure | RandomParityCheck | RandomGenerator)
+def _(code: Any, rng: Generator) -> bool:
+    return decodes(code, int(rng.binomial(code.n, Floats().convert(code.eps))), rng)
 
 
-@arrives.register
-def _(code: RandomParityCheck, rng: Generator) -> bool:
-    return independent(_erasures(code, rng), code.n - code.bits, rng)
-
-
-@arrives.register
-def _(code: RandomGenerator, rng: Generator) -> bool:
-    return independent(code.bits, code.n - _erasures(code, rng), rng)
+def decodes(code: Any, erasures: int, rng: Generator) -> bool:
+    """Return whether a codeword with so many erasures is decoded: draw the part of the matrix that matters."""
+    if isinstance(code, IdealErasure):
+        return bool(erasures <= code.n - code.bits)
+    if code.field != 2:
+        raise InputError(f"field = {code.field}: only binary codes are simulated")
+    if isinstance(code, RandomParityCheck):
+        return independent(erasures, code.n - code.bits, rng)
+    return independent(code.bits, code.n - erasures, rng)
 
 
 def independent(count: int, length: int, rng: Generator) -> bool:
@@ -142,9 +228,3 @@ def independent(count: int, length: int, rng: Generator) -> bool:
         else:
             return False
     return True
-
-
-def _erasures(code: Any, rng: Generator) -> int:
-    if getattr(code, "field", 2) != 2:
-        raise InputError(f"field = {code.field}: only binary codes are simulated")
-    return int(rng.binomial(code.n, Floats().convert(code.eps)))

@@ -3,7 +3,28 @@
 import numpy as np
 import pytest
 
-from aoi_tools import Actual, Code, Cyclic, Delayed, Feedback, Generalised, Lossy, Periodic, age_law, slot_ages
+from aoi_tools import (
+    Actual,
+    BurstChannel,
+    Code,
+    Cyclic,
+    Delayed,
+    Feedback,
+    Generalised,
+    LastDecoded,
+    Lossy,
+    Markov,
+    OnChannel,
+    Periodic,
+    Schedule,
+    SideInformation,
+    SlotChannel,
+    age_law,
+    gilbert_elliott,
+    named_source,
+    slot_ages,
+    window,
+)
 from exactchains import Floats, InputError
 
 
@@ -23,6 +44,20 @@ SCHEMES = [
     coded("rpc"),
     coded("rlg"),
     coded("mds"),
+    Schedule.star("1/2", "1/10", 3),
+    Schedule.leapfrog("1/2", "1/10", stride=2, q=2),
+    SideInformation("1/2", "1/4"),
+    SideInformation("1/2", "1/4", 2),
+    Markov("1/2", "1/10", named_source("regime8"), window("-1..0")),
+    LastDecoded("1/2", "1/10", named_source("reflected8"), window("-1,1,0")),
+    OnChannel(Schedule("1/2", "1/2", (0, 1)), SlotChannel(gilbert_elliott("1/10", "1/3"), (("1/9", 0), (1, "1/2")))),
+    OnChannel(Feedback("1/2", "1/2"), SlotChannel(gilbert_elliott("1/10", "1/3"), (("1/9", 0), (1, "1/2")))),
+    OnChannel(
+        Feedback("1/2", "1/2"),
+        BurstChannel(
+            gilbert_elliott("1/10", "1/3"), ("1/20", "3/4"), Code("rpc", 6, 3, 0).actual, Code("rpc", 6, 1, 0).actual
+        ),
+    ),
 ]
 
 
