@@ -1,0 +1,81 @@
+"""``exaq verify [PATTERN ...]``: one line a claim, a summary, a report."""
+
+import json
+import time
+from pathlib import Path
+
+import click
+
+from proofs_check.verify import Verification, certificate_folder, dump, file_name, to_json, verification, verify
+
+ROW = {"PROVED": "green", "REFUTED": "green", "REJECTED": "red"}
+
+
+@click.command("verify")
+@click.argument("patterns", nargs=-1, metavar="[PATTERN ...]")
+@click.option("--find", "search", is_flag=True, help="search for missing certificates and store them")
+@click.option("--report", type=click.Path(file_okay=False, path_type=Path), help="write a report to DIR/index.html")
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="write JUnit XML")
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="write JSON")
+@click.option("--strict", is_flag=True, help="exit 3 also for claims that are open, conditional or only evidence")
+@click.option("--quiet", is_flag=True, help="print the summary only")
+def command(
+    patterns: tuple[str, ...],
+    search: bool,
+    report: Path | None,
+    junit: Path | None,
+    json_file: Path | None,
+    strict: bool,
+    quiet: bool,
+) -> None:
+    """Print the status of every claim that matches a PATTERN (an id, a prefix, or wildcards); all by default."""
+    start = time.perf_counter()
+    results = verify(*patterns)
+    if search:
+        results = [_found(v) if not v.settled else v for v in results]
+    width = max(len(v.claim.id) for v in results)
+    for v in () if quiet else results:
+        click.echo(line(v, width))
+    wrong = [v for v in results if not v.as_expected]
+    unsettled = [v for v in results if not v.settled]
+    counts = {s: sum(v.status.value == s for v in results) for s in dict.fromkeys(v.status.value for v in results)}
+    summary = ", ".join(f"{n} {s}" for s, n in counts.items())
+    click.echo(f"{len(results)} claims: {summary}; {time.perf_counter() - start:.1f} s")
+    if json_file:
+        json_file.write_text(json.dumps([to_json(v) for v in results], indent=1) + "\n", encoding="utf-8")
+    if junit:
+        from proofs_check.report.junit import junit_text
+
+        junit.write_text(junit_text(results), encoding="utf-8")
+    if report:
+        from proofs_check.report.page import write_report
+
+        click.echo(f"report: {write_report(results, report)}")
+    click.get_current_context().exit(1 if wrong else 3 if strict and unsettled else 0)
+
+
+def line(v: Verification, width: int) -> str:
+    """Return one line for one claim."""
+    status = click.style(f"{v.status.value:11}", fg=ROW.get(v.status.value, "yellow"))
+    if v.settled:
+        about = f"{v.claim.scope.value}; certificate {v.size} bytes, checked in {v.seconds:.2f} s"
+    else:
+        about = v.reason
+    expected = "" if v.as_expected else f" (expected: {v.claim.expected.value})"
+    return f"{status} {v.claim.id:{width}}  {about}{expected}"
+
+
+def _found(v: Verification) -> Verification:
+    """Search for a certificate; the claim keeps its status when none is found."""
+    from proofs_check.search.find import find
+    from proofs_check.search.handelman import NotFound
+
+    try:
+        certificate = find(v.claim)
+    except NotFound as reason:
+        click.echo(f"{v.claim.id}: {reason}", err=True)
+        return v
+    path = certificate_folder() / f"{file_name(v.claim.id)}.json"
+    path.write_text(dump(certificate), encoding="utf-8")
+    verification.cache_clear()
+    return verification(v.claim.id)
