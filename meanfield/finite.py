@@ -19,7 +19,7 @@ Reward = Callable[[Loads], fmpq]
 
 @dataclass(frozen=True)
 class ServerChain:
-    """A finite chain of n servers: ``states[i]``: loads by pool, each ascending; ``blocked[i]``: the rate lost there."""
+    """A finite chain of n servers; ``states[i]``: loads by pool, each ascending; ``blocked[i]``: the rate lost."""
 
     policy: Policy
     n: int

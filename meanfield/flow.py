@@ -3,10 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from flint import fmpq
+
 from exactchains.domain import QQ, Domain
+from exactchains.symbolic import Fractions
+from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
 
-__all__ = ["drift", "jacobian"]
+__all__ = ["drift", "is_cooperative", "jacobian"]
 
 Tails = Sequence[Sequence[Any]]
 
@@ -53,14 +57,45 @@ def drift(policy: Policy, tails: Tails, *, domain: Domain = QQ, load: Any = None
         return found
 
 
-def jacobian(policy: Policy, depth: int) -> tuple[Any, list[list[Any]]]:
-    """Return the field Q(lam, x1..x_depth) and the symbolic Jacobian of the first ``depth`` rows, one pool.
+def jacobian(policy: Policy, depth: int) -> tuple[Fractions, list[list[Any]]]:
+    """Return the field Q(lam, x0..x_depth) and the symbolic Jacobian of rows 1..depth of one pool, x_{depth+1} = 0.
 
-    Row k holds the derivatives of row k with respect to x_1..x_depth, x_{depth+1} = 0.
+    Row k holds the derivatives of row k with respect to x_1..x_depth.  x_0 stands for the constant 1, so that rows are
+    homogeneous in x.
     """
-    from exactchains.symbolic import Fractions
-
-    names = ["lam", *(f"x{k}" for k in range(1, depth + 1))]
+    names = ["lam", *(f"x{k}" for k in range(depth + 1))]
     field = Fractions(*names)
-    rows = drift(policy, [[field.convert(1), *(field[x] for x in names[1:])]], domain=field, load=field["lam"])[0]
-    return field, [[row.diff(field[x]) for x in names[1:]] for row in rows]
+    x = [field[name] for name in names[1:]]
+    rows = drift(policy, [x], domain=field, load=field["lam"])[0]
+    return field, [[row.diff(v) for v in x[1:]] for row in rows]
+
+
+def is_cooperative(policy: PowerOfD) -> bool:
+    r"""Return whether the flow of power of d with these d and g is proved cooperative on ordered tails, for every eps.
+
+    Written in the increments :math:`p_k = x_k - x_{k+1} \ge 0`, every off-diagonal derivative is a polynomial that is
+    affine in eps; the proof is that at eps = 0 and at eps = 1 all its coefficients are nonnegative.  Rows beyond
+    g + 1 are shifts of one another, so that the first 2 g + 3 stand for all.
+    """
+    gap = 0 if policy.g is None else policy.g
+    depth = 2 * gap + 3
+    for eps in (0, 1):
+        _, rows = jacobian(PowerOfD(fmpq(1, 2), policy.d, policy.g, eps), depth)
+        increments = Fractions("lam", *(f"p{k}" for k in range(depth + 1)))
+        tails = [sum(increments.gens[i] for i in range(k + 1, depth + 2)) for k in range(depth + 1)]
+        point = [increments["lam"], *tails]
+        for k, row in enumerate(rows[: gap + 2]):
+            for i, entry in enumerate(row):
+                if i != k and any(c < 0 for _, c in _substituted(entry.numer, point, increments).numer.terms()):
+                    return False
+    return True
+
+
+def _substituted(polynomial: Any, point: list[Any], field: Fractions) -> Any:
+    total = field.convert(0)
+    for exponents, coefficient in polynomial.terms():
+        term = field.convert(int(coefficient))
+        for base, e in zip(point, exponents, strict=True):
+            term = term * base**e
+        total = total + term
+    return total

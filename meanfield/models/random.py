@@ -37,7 +37,7 @@ class RandomBySpeed(Policy):
 
 @dataclass(frozen=True)
 class Threshold(Policy):
-    """Sample two servers in proportion to speed; join the first if it has fewer than ``threshold`` jobs, else the other."""
+    """Sample two servers in proportion to speed; join the first if it has below ``threshold`` jobs, else the other."""
 
     pools: Any
     load: Any

@@ -18,6 +18,9 @@ KINDS = {
     "levels": "levels",
     "counterexample": "counterexample",
     "stationary": "stationary",
+    "lumping": "lumping",
+    "level-drift": "recurrence",
+    "rates": "rate_matrix",
     "fixed-point": "fixed_point",
 }
 

@@ -15,6 +15,8 @@ from typing import Any
 from proofs_check.check.exact import Rejected, fields, integer, items, rational
 
 Dyadic = tuple[int, int]  # (m, e): m 2^-e
+MAX_EXPONENT = 4_000_000
+MAX_D = 1000
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
@@ -23,6 +25,8 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     load, eps, d = rational(data["load"]), rational(data["eps"]), integer(data["d"], 1)
     if not (0 < load < 1 and 0 <= eps <= 1):
         raise Rejected("needs 0 < load < 1 and 0 <= eps <= 1")
+    if d > MAX_D:
+        raise Rejected(f"d above {MAX_D}")
     if data["g"] is None or integer(data["g"]) == 0 or eps == 0 or d == 1:
         visible = data["g"] != 0 and d > 1
         lower, upper, beyond = _recursion(load, eps if visible else Fraction(0), d, proof)
@@ -53,8 +57,12 @@ def _both_sides(
     shift, lower, upper = integer(data["shift"], 1), [], []
     for entry in items(data["bounds"]):
         e, low, width = integer(items(entry, 3)[0]), _whole(entry[1]), _whole(entry[2])
+        if e > MAX_EXPONENT:
+            raise Rejected(f"a term below 2^-{MAX_EXPONENT}")
         lower.append((low, e))
         upper.append((low + width, e))
+    if shift > MAX_EXPONENT:
+        raise Rejected(f"a tail ratio below 2^-{MAX_EXPONENT}")
     if len(upper) <= g:
         raise Rejected("at least g + 1 levels are needed")
     row = _Row(load, eps, d, g)
@@ -75,7 +83,7 @@ class _Row:
         self.load, self.noise = load.numerator * eps.denominator, load.numerator * eps.numerator
 
     def signs(self, x: list[Dyadic], shift: int | None) -> None:
-        """Check F_k <= 0 for a super-solution with tail x_K 2^(-shift i), F_k >= 0 for a sub-solution (None: tail 0)."""
+        """Check F_k <= 0 for a super-solution (tail x_K 2^(-shift i)), F_k >= 0 for a sub-solution (None: tail 0)."""
         for k in range(1, len(x) + 1):
             value = self._value(x, k, shift)
             if (value > 0) if shift is not None else (value < 0):
@@ -109,7 +117,8 @@ class _Row:
             raise Rejected(f"the sequence is not ordered near level {k}")
         joined = self.load * (before**d - here**d)
         errors = (z - here) ** d - (z - before) ** d - (before - y) ** d + (here - y) ** d
-        return joined + self.noise * errors - self.common * (here - after) * (1 << (e * (d - 1)))
+        value: int = joined + self.noise * errors - self.common * (here - after) * (1 << (e * (d - 1)))
+        return value
 
 
 def _recursion(load: Fraction, eps: Fraction, d: int, proof: Any) -> tuple[list[Dyadic], list[Dyadic], Fraction]:
@@ -141,6 +150,8 @@ def _recursion(load: Fraction, eps: Fraction, d: int, proof: Any) -> tuple[list[
 def _rounded(top: int, bottom: int, e: int, bits: int, up: bool) -> Dyadic:
     """Return top / (bottom 2^e) with about ``bits`` bits, rounded down or up."""
     own = max(bits + e + bottom.bit_length() - top.bit_length(), 0)
+    if own > MAX_EXPONENT:
+        raise Rejected(f"a term below 2^-{MAX_EXPONENT}")
     top, below = (top << (own - e), bottom) if own >= e else (top, bottom << (e - own))
     return (-(-top // below) if up else top // below), own
 

@@ -1,0 +1,191 @@
+"""Certified equilibria of the limit of many servers: one entry function."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from flint import fmpq
+
+from exactchains.enclosure import Enclosure
+from exactchains.number import text, wire
+from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
+from meanfield.models.noisy import PowerOfD
+from meanfield.solvers import bounds as sides
+from meanfield.solvers.bounds import Bounds, Dyadic
+from meanfield.solvers.log_newton import LogBalance, guess
+from meanfield.solvers.recursion import recursion
+
+__all__ = ["FixedPoint", "fixed_point"]
+
+BITS = math.log2(10)
+
+
+@dataclass(frozen=True)
+class FixedPoint:
+    """The equilibrium of the limit, enclosed: tails x_1..x_K, the mean queue, and the proof of both."""
+
+    policy: PowerOfD
+    tails: list[tuple[fmpq, fmpq]]
+    mean_queue: Enclosure
+    proof: dict[str, Any]
+
+    @property
+    def levels(self) -> int:
+        """The number of tails that were certified."""
+        return len(self.tails)
+
+    def tail(self, k: int) -> Enclosure:
+        """Return the fraction of servers with at least ``k`` jobs."""
+        if k < 0:
+            raise InputError(f"index {k}: levels are 0, 1, 2, ...")
+        if k <= 1:
+            return Enclosure.exact(self.policy.load if k else 1)
+        if k > self.levels:
+            raise PrecisionExhausted(f"tail {k} lies beyond the {self.levels} levels that were certified")
+        return Enclosure(*self.tails[k - 1])
+
+    @cached_property
+    def mean_response(self) -> Enclosure:
+        """The mean time in system, by Little's law."""
+        return Enclosure(self.mean_queue.lower / self.policy.load, self.mean_queue.upper / self.policy.load)
+
+    def certificate(self, *, tails: tuple[int, ...] = ()) -> dict[str, Any]:
+        """Return the certificate of the mean queue, and of the tails asked for, as a document to be checked."""
+        p, mean = self.policy, self.mean_queue
+        conclusion: dict[str, Any] = {"mean_queue": [wire(mean.lower), wire(mean.upper)]}
+        if tails:
+            found = [(k, self.tail(k)) for k in tails]
+            conclusion["tail"] = [[k, wire(t.lower), wire(t.upper)] for k, t in found]
+        return {
+            "format": 1,
+            "kind": "fixed-point",
+            "problem": {"load": text(p.load), "eps": text(p.eps), "d": p.d, "g": p.g},
+            "conclusion": conclusion,
+            "proof": self.proof,
+            "found_by": {"tool": "meanfield.solvers.fixed_point", "version": "0.1.0"},
+        }
+
+
+def fixed_point(policy: PowerOfD, *, digits: int = 30, levels: int = 0) -> FixedPoint:
+    r"""Return the only equilibrium with finite mean of power of d with comparison errors, many servers.
+
+    .. math:: x_0 = 1, \qquad x_{k+1} = \lambda P_k(x), \qquad \sum_k x_k < \infty,
+
+    with :math:`P_k` the probability that the joined server has at least k jobs.
+
+    Parameters
+    ----------
+    policy
+        Exact load, d, g, eps.
+    digits
+        Certain digits of the mean queue and of every tail up to ``levels``.
+    levels
+        The highest tail that must be certified.
+
+    Guarantee
+    ---------
+    The equilibrium exists, is unique among sequences with finite sum, and every entry lies between the returned
+    bounds.  The certificate proves it with integers alone: sub- and super-solutions of a cooperative flow, or the
+    outward rounded recursion where errors occur at every gap.
+
+    Raises
+    ------
+    DoesNotExist
+        The load is at or above the stability limit: no equilibrium has a finite mean.
+    Undecided
+        The solver does not converge, or not within its limit of terms.
+
+    Source
+    ------
+    Existence, uniqueness, attraction: ours, extending Vvedenskaya, Dobrushin and Karpelevich (1996).
+
+    Examples
+    --------
+    >>> fixed_point(PowerOfD("9/10", d=2, g=2, eps="1/2"), digits=15).mean_response.digits(15)
+    '3.29058215738910'
+    """
+    if not isinstance(policy, PowerOfD):
+        raise InputError(f"{type(policy).__name__}: fixed_point solves PowerOfD; for pools see meanfield.closed_forms")
+    if digits < 1:
+        raise InputError(f"digits = {digits}: at least one digit is needed")
+    limit = policy.stability_limit(None)
+    if policy.load >= limit:
+        raise DoesNotExist(
+            f"load = {policy.load}: no equilibrium has a finite mean; it has one below the stability limit {limit}"
+        )
+    if policy.g is None or policy.g == 0 or policy.eps == 0 or policy.d == 1:
+        return _by_recursion(policy, digits, levels)
+    return _by_newton(policy, digits, levels)
+
+
+def _by_recursion(policy: PowerOfD, digits: int, levels: int) -> FixedPoint:
+    visible = policy.g != 0 and policy.d > 1
+    plain = PowerOfD(policy.load, policy.d, None, policy.eps if visible else 0)
+
+    def at(bits: int) -> FixedPoint:
+        found = recursion(plain, bits=bits, digits=digits, levels=levels)
+        proof = {"bits": bits + 32, "terms": len(found.tails)}
+        tails = [(low.fmpq(), high.fmpq()) for low, high in found.tails[: max(levels, 200)]]
+        low, high = found.total
+        return FixedPoint(policy, tails, _rounded(low.fmpq(), high.fmpq(), bits), proof)
+
+    return _precise(at, digits, levels, int((digits + 2) * BITS) + 40)
+
+
+def _by_newton(policy: PowerOfD, digits: int, levels: int) -> FixedPoint:
+    idle = sides.fmpq_float(1 - policy.load)
+    if idle < 1e-300:
+        raise Undecided("load: 1 - load is below 1e-300, beyond the range of doubles in which the search starts")
+    system = LogBalance(sides.fmpq_float(policy.load), idle, sides.fmpq_float(policy.eps), policy.d, policy.g or 0)
+    guard = 40 + int(-2 * math.log2(idle))
+
+    def at(bits: int) -> FixedPoint:
+        start = guess(system, bits * math.log(2) + 8, levels)
+        increments = sides.refined(policy, start, bits)
+        box = sides.bounds(policy, start, increments, bits=bits, spread=10 + guard // 4)
+        tails = [(_number(low), _number(high)) for low, high in zip(box.lower, box.upper, strict=True)]
+        ratio = fmpq(1, 2**box.shift)
+        above = _total(box.upper) + tails[-1][1] * ratio / (1 - ratio)
+        return FixedPoint(policy, tails, _rounded(_total(box.lower), above, bits), _proof(box))
+
+    return _precise(at, digits, levels, int(digits * BITS) + guard)
+
+
+def _precise(at: Callable[[int], FixedPoint], digits: int, levels: int, bits: int) -> FixedPoint:
+    """Return the first solution with enough certain digits, raising the precision."""
+    for _ in range(6):
+        try:
+            found = at(bits)
+        except PrecisionExhausted:
+            bits *= 2
+            continue
+        if found.mean_queue.has_digits(digits) and all(found.tail(k).has_digits(digits) for k in range(1, levels + 1)):
+            return found
+        bits += 64 + bits // 4
+    raise PrecisionExhausted(f"fixed point: {digits} digits are not reached with {bits} bits; ask for fewer")
+
+
+def _proof(box: Bounds) -> dict[str, Any]:
+    entries = []
+    for (low, below), (high, above) in zip(box.lower, box.upper, strict=True):
+        e = max(below, above)
+        least, most = low << (e - below), high << (e - above)
+        entries.append([e, f"0x{least:x}", f"0x{most - least:x}"])
+    return {"shift": box.shift, "bounds": entries}
+
+
+def _rounded(lower: fmpq, upper: fmpq, bits: int) -> Enclosure:
+    """Return the enclosure with dyadic ends of about ``bits`` bits, rounded outward."""
+    unit = fmpq(2) ** (bits + 8)
+    return Enclosure(fmpq((lower * unit).floor()) / unit, fmpq((upper * unit).ceil()) / unit)
+
+
+def _number(x: Dyadic) -> fmpq:
+    return fmpq(x[0], 1 << x[1])
+
+
+def _total(sequence: list[Dyadic]) -> fmpq:
+    e = max(own for _, own in sequence)
+    return fmpq(sum(m << (e - own) for m, own in sequence), 1 << e)

@@ -1,0 +1,64 @@
+"""Equilibrium of power of d with errors at every gap: the recursion x_{k+1} = lam h(x_k), rounded outward."""
+
+from dataclasses import dataclass
+
+from flint import arb, fmpq
+
+from exactchains.domain import Balls
+from exactchains.truth import PrecisionExhausted, Undecided
+from meanfield.models.noisy import PowerOfD
+
+__all__ = ["Recursion", "recursion"]
+
+MAX_TERMS = 3_000_000
+
+
+@dataclass(frozen=True)
+class Recursion:
+    """Exact ends of x_1..x_K, and of the sum of all tails; the rest after x_K is bounded by a geometric series."""
+
+    tails: list[tuple[arb, arb]]
+    total: tuple[arb, arb]
+
+
+def recursion(policy: PowerOfD, *, bits: int, digits: int, levels: int) -> Recursion:
+    r"""Return x_1..x_K and their sum until the rest is negligible at ``digits`` digits.
+
+    :math:`h(u) = (1-\varepsilon) u^d + \varepsilon u \sum_{i<d} (1-u)^i` is increasing, so that each end follows its
+    own recursion; :math:`h(u) \le (d \varepsilon + u^{d-1}) u`, so that the rest after x_K is at most
+    :math:`x_K a/(1-a)`, :math:`a = \lambda (d\varepsilon + x_K^{d-1})`.
+    """
+    d, found = policy.d, []
+    with Balls(bits).working():
+        load, eps = arb(policy.load), arb(policy.eps)
+        kept = load * (1 - eps)
+        erring = load * eps
+        deepest = arb(2) ** -3_000_000
+        small = arb(fmpq(10) ** -(digits + 3))
+
+        def following(u: arb) -> arb:
+            v, series = 1 - u, arb(1)
+            for _ in range(d - 1):
+                series = series * v + 1
+            return kept * u**d + erring * u * series
+
+        low, high = load.lower(), load.upper()
+        below, above = arb(0), arb(0)
+        for _ in range(MAX_TERMS):
+            found.append((low, high))
+            below, above = (below + low).lower(), (above + high).upper()
+            if high < small and len(found) >= levels:  # the cheap test first
+                rest = _rest(high, load, eps, d)
+                if rest is not None and rest < small * below:
+                    return Recursion(found, (below, (above + rest).upper()))
+            low, high = following(low).lower(), following(high).upper()
+            if low < deepest:
+                raise Undecided(f"tail {len(found) + 1} lies below 1e-900000; ask for lower levels")
+            if not low > 0:
+                raise PrecisionExhausted("the recursion loses all digits; raise the precision")
+    raise Undecided(f"the tails decay too slowly: {MAX_TERMS} terms do not reach {digits} digits; ask for fewer")
+
+
+def _rest(x: arb, load: arb, eps: arb, d: int) -> arb | None:
+    ratio = load * (d * eps + x ** (d - 1))
+    return x * ratio / (1 - ratio) if ratio < 1 else None

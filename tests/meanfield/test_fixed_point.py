@@ -1,0 +1,191 @@
+"""Certified fixed points against independent values, the flow itself, and spoiled certificates."""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exactchains.domain import QQ, Balls
+from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
+from meanfield.flow import drift, is_cooperative
+from meanfield.models.noisy import PowerOfD
+from meanfield.solvers.fixed_point import fixed_point
+from proofs_check.check.document import check, loads
+from proofs_check.check.exact import Rejected
+
+VALUES = json.loads((Path(__file__).parent.parent / "data" / "noisy_comparison_values.json").read_text())
+
+
+@pytest.mark.parametrize(
+    "row", VALUES["LD"] + VALUES["LI"], ids=lambda r: f"{r['lam']},{r['d']},{r.get('g')},{r['eps']}"
+)
+def test_independent_values_to_38_digits_and_accepted_by_the_checker(row):
+    found = fixed_point(PowerOfD(row["lam"], row["d"], row.get("g"), row["eps"]), digits=42, levels=12)
+    published = fmpq(1, 10**38)
+    assert abs(found.mean_response.lower - QQ.convert(row["ET"])) < published * QQ.convert(row["ET"])
+    assert abs(found.mean_queue.upper - QQ.convert(row["EQ"])) < published * QQ.convert(row["EQ"])
+    for k, x in enumerate(row["x"][:12], start=1):
+        assert abs(found.tail(k).lower / QQ.convert(x) - 1) < fmpq(1, 10**18)
+    if "EQ_lower" in row:
+        assert QQ.convert(row["EQ_lower"]) <= found.mean_queue.upper
+        assert found.mean_queue.lower <= QQ.convert(row["EQ_upper"])
+    check(loads(json.dumps(found.certificate(tails=(2, 5, 12)))))
+
+
+@given(
+    st.fractions("1/20", "19/20", max_denominator=50),
+    st.integers(2, 4),
+    st.integers(1, 4),
+    st.sampled_from(["1/7", 1]),
+)
+@settings(max_examples=15, deadline=None)
+def test_the_enclosed_point_is_an_equilibrium_of_the_flow_between_noiseless_and_independent(load, d, g, eps):
+    found = fixed_point(PowerOfD(load, d, g, eps), digits=20)
+    balls = Balls(400)
+    with balls.working():
+        tails = [balls.convert(1)] + [balls.convert((low + high) / 2) for low, high in found.tails]
+        rates = drift(found.policy, [tails], domain=balls)[0]
+        assert all(abs(r) < balls.convert("1e-18") for r in rates)
+    noiseless = fixed_point(PowerOfD(load, d), digits=20, levels=6)
+    for k in range(1, 7):
+        assert noiseless.tail(k).lower <= found.tail(k).upper
+        assert found.tail(k + 1).upper <= found.policy.load * (1 + found.policy.eps * d) * found.tail(k).upper * (
+            found.tail(max(k - g, 0)).upper ** (d - 1)
+        )
+
+
+def test_recursion_at_gap_one_is_explicit():
+    """d = 2, g = 1: x_{k+1} = lam x_k (x_k + 2 eps p) / (1 + 2 lam eps p), p = x_{k-1} - x_k: another route."""
+    load, eps = fmpq(9, 10), fmpq(1)
+    found = fixed_point(PowerOfD(load, 2, 1, eps), digits=30, levels=8)
+    before, here = fmpq(1), load
+    for k in range(2, 9):
+        gap = before - here
+        before, here = here, load * here * (here + 2 * eps * gap) / (1 + 2 * load * eps * gap)
+        assert found.tail(k).contains(here)
+
+
+def test_deep_tails_keep_their_relative_digits():
+    found = fixed_point(PowerOfD("1/2", 2, 1, "1/2"), digits=30, levels=20)
+    assert found.tail(20).upper < fmpq(1, 10**2000)
+    assert found.tail(20).has_digits(30)
+    with pytest.raises(Undecided, match="below 1e-400000"):
+        fixed_point(PowerOfD("1/2", 2, 1, "1/2"), digits=30, levels=60)
+
+
+@pytest.mark.parametrize("load", ["999/1000", "0.999999999"])
+@pytest.mark.parametrize(("d", "g", "eps"), [(2, 5, 1), (3, 20, "1/2"), (10, 2, "1/10")])
+def test_near_saturation(load, d, g, eps):
+    found = fixed_point(PowerOfD(load, d, g, eps), digits=50)
+    certificate = found.certificate()
+    check(loads(json.dumps(certificate)))
+    assert len(json.dumps(certificate)) < 100_000
+    assert found.mean_queue.has_digits(50)
+
+
+@pytest.mark.parametrize(("d", "g"), [(2, 1), (2, 3), (3, 2), (2, None), (4, None)])
+def test_flow_is_cooperative(d, g):
+    assert is_cooperative(PowerOfD("1/2", d, g))
+
+
+def test_unstable_is_named_with_the_limit():
+    with pytest.raises(DoesNotExist, match="stability limit 5/8"):
+        fixed_point(PowerOfD("5/8", 2, None, "4/5"))
+
+
+def test_levels_beyond_the_certificate_are_refused():
+    found = fixed_point(PowerOfD("1/2", 2, 1, 1), digits=10)
+    with pytest.raises(PrecisionExhausted, match="beyond"):
+        found.tail(500)
+    with pytest.raises(InputError):
+        found.tail(-1)
+
+
+def _certificate(g=2):
+    return json.loads(json.dumps(fixed_point(PowerOfD("9/10", 2, g, "1/2" if g else "1/4"), digits=20).certificate()))
+
+
+def _spoiled(change, g=2):
+    certificate = copy.deepcopy(_certificate(g))
+    change(certificate)
+    return certificate
+
+
+def _raise(certificate, k, by):
+    e, low, width = certificate["proof"]["bounds"][k]
+    certificate["proof"]["bounds"][k] = [e, f"0x{int(low, 16) + by:x}", width]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: c["problem"].update(load="89/100"),
+        lambda c: c["problem"].update(load="91/100"),
+        lambda c: c["problem"].update(load="1"),
+        lambda c: c["problem"].update(eps="49/100"),
+        lambda c: c["problem"].update(eps="3/2"),
+        lambda c: c["problem"].update(d=3),
+        lambda c: c["problem"].update(g=1),
+        lambda c: c["problem"].update(g=3),
+        lambda c: c["problem"].update(g=None),
+        lambda c: c["proof"].update(bounds=[]),
+        lambda c: c["proof"].update(bounds=c["proof"]["bounds"][:2]),
+        lambda c: c["proof"].update(bounds=c["proof"]["bounds"][:6]),
+        lambda c: c["proof"].update(shift=c["proof"]["shift"] + 4),
+        lambda c: c["proof"].update(shift=0),
+        lambda c: c["proof"]["bounds"][3].__setitem__(1, "0x0"),
+        lambda c: c["proof"]["bounds"][3].__setitem__(2, "-0x1"),
+        lambda c: c["conclusion"].update(mean_queue=c["conclusion"]["mean_queue"][::-1]),
+        lambda c: c["conclusion"].update(mean_queue=["0", "2"]),
+        lambda c: c["conclusion"].update(mean_queue=["3", "4"]),
+        lambda c: c["conclusion"].update(tail=[[2, "0", "1/2"]]),
+        lambda c: c["conclusion"].update(tail=[[0, "0", "1"]]),
+        lambda c: c["conclusion"].clear(),
+        lambda c: c["conclusion"].update(extra="1"),
+        lambda c: c["proof"].clear(),
+    ],
+)
+def test_spoiled_certificates_are_rejected(change):
+    check(_certificate())
+    with pytest.raises(Rejected):
+        check(_spoiled(change))
+
+
+@pytest.mark.parametrize("k", range(18))
+@pytest.mark.parametrize("by", [-1, 1])
+def test_every_entry_matters(k, by):
+    """Moving one entry of both bounds by more than their distance spoils a sign."""
+    certificate = _certificate()
+    width = certificate["proof"]["bounds"][k][2]
+    _raise(certificate, k, by * (2 + 64 * int(width, 16)))
+    with pytest.raises(Rejected):
+        check(certificate)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: c["proof"].update(terms=3),
+        lambda c: c["proof"].update(bits=8),
+        lambda c: c["proof"].update(terms=0),
+        lambda c: c["problem"].update(eps="13/50"),
+        lambda c: c["problem"].update(eps="3/5"),
+        lambda c: c["problem"].update(g=1),
+        lambda c: c["conclusion"].update(mean_queue=["1", "2"]),
+    ],
+)
+def test_spoiled_recursions_are_rejected(change):
+    check(_certificate(None))
+    with pytest.raises(Rejected):
+        check(_spoiled(change, None))
+
+
+def test_a_certificate_at_every_gap_is_not_one_at_bounded_gaps():
+    certificate = _certificate(None)
+    certificate["problem"]["g"] = 0
+    with pytest.raises(Rejected):
+        check(certificate)
