@@ -1,0 +1,109 @@
+"""The stored certificates of the catalogue: accepted as they are, rejected after every change that matters."""
+
+import copy
+import json
+
+import pytest
+
+from proofs_check.check import document
+from proofs_check.check.exact import Rejected
+from proofs_check.registry import claims, ordered
+from proofs_check.verify import Status, certificate_folder, check_against, stored, verification
+
+CLAIMS = claims()
+
+
+def certificate(name):
+    return document.read(stored(name))
+
+
+def leaves(data, path=()):
+    """Yield the path of every text in a document."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from leaves(value, (*path, key))
+    elif isinstance(data, list):
+        for i, value in enumerate(data):
+            yield from leaves(value, (*path, i))
+    elif isinstance(data, str):
+        yield path
+
+
+def replaced(data, path, value):
+    changed = copy.deepcopy(data)
+    place = changed
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    return changed
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_every_claim_has_its_expected_verdict(name):
+    v = verification(name)
+    assert v.status is Status[CLAIMS[name].expected.name], v.reason
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_no_file_is_stored_without_a_claim_and_none_is_misnamed(name):
+    assert certificate(name)["claim"] == name
+    assert {p.stem for p in certificate_folder().glob("*.json")} == set(CLAIMS)
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_changed_problem_or_conclusion_is_rejected(name):
+    good = certificate(name)
+    for part in ("problem", "conclusion"):
+        places = list(leaves(good[part]))
+        for path in places[:: max(1, len(places) // 40)]:
+            with pytest.raises(Rejected):
+                check_against(replaced(good, (part, *path), "17*p^3"), CLAIMS[name])
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_spoiled_proof_text_is_rejected(name):
+    good = certificate(name)
+    places = list(leaves(good["proof"]))
+    for path in places[:: max(1, len(places) // 40)]:
+        bad = replaced(good, ("proof", *path), "-1")
+        if bad != good:
+            with pytest.raises(Rejected):
+                document.check(bad)
+
+
+def test_a_certificate_of_another_claim_is_rejected():
+    with pytest.raises(Rejected, match="another claim"):
+        check_against(certificate("age.feedback.gain"), CLAIMS["age.feedback.improves"])
+    unnamed = {k: v for k, v in certificate("age.feedback.gain").items() if k != "claim"}
+    with pytest.raises(Rejected, match="conclusion"):
+        check_against(unnamed, CLAIMS["age.feedback.improves"])
+
+
+def test_a_strengthened_conclusion_is_rejected():
+    good = certificate("age.feedback.improves")
+    statements = good["conclusion"]["statements"]
+    for i, change in [(0, {"assume": {}}), (0, {"claim": ["mean_feedback", "<", "mean_actual - p"]}), (2, {"set": {}})]:
+        bad = copy.deepcopy(good)
+        bad["conclusion"]["statements"][i] = statements[i] | change
+        with pytest.raises(Rejected):
+            document.check(bad)
+        with pytest.raises(Rejected, match="conclusion"):
+            check_against(bad, CLAIMS["age.feedback.improves"])
+
+
+def test_certificate_bytes_are_stable():
+    from proofs_check.verify import dump
+
+    for name in CLAIMS:
+        assert dump(certificate(name)) == stored(name).read_text(encoding="utf-8")
+        json.loads(stored(name).read_text(encoding="utf-8"))
+
+
+def test_claims_that_prove_each_other_are_refused():
+    import dataclasses
+
+    a, b = (
+        dataclasses.replace(c, id=i, uses=(o,)) for c, i, o in zip(list(CLAIMS.values())[:2], "ab", "ba", strict=True)
+    )
+    with pytest.raises(ValueError, match="prove each other"):
+        ordered({"a": a, "b": b})
