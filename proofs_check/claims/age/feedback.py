@@ -10,6 +10,7 @@ BETTER = {"assume": {"e": ["p-d", ">"]}}
 WORSE = {"assume": {"e": ["d-p", ">"]}}
 NOT_WORSE = {"e": ["p-d", ">="]}
 TIE = {"set": {"d": "p"}}
+UNIQUE = DOMAIN | {"s": ["1+p-d", ">"]}  # p = 0, d = 1 alternates: the interleaved chains then have no unique law
 DEFINITIONS = ("slot-age", "failure-probabilities", "scheme-actual", "scheme-feedback")
 
 
@@ -20,6 +21,7 @@ def _both() -> dict:
 def _late(domain: dict, *statements: Any) -> Statement:
     """Feedback known c slots late, C = c + 1: outcomes C slots apart form a feedback chain, C of them interleave.
 
+    The chains are independent in the unique stationary law, which needs them aperiodic: not p = 0, d = 1.
     P(J >= j) multiplies phi (stationary failure) for each new chain and p (failure after failure) for each return:
     phi^j up to j = C, then phi^C p^(j-C).  The mean is the sum over j >= 1; one more slot of delay is one step.
     """
@@ -118,15 +120,15 @@ CLAIMS = (
         scope=Scope.ALL,
         statement=lambda: together(
             _late_failure_law(),
-            _late(DOMAIN, ("mean_after_later - mean", "=", "power*(d-p)/(1-p+d)")),
+            _late(UNIQUE, ("mean_after_later - mean", "=", "power*(d-p)/(1-p+d)")),
             _late(
-                DOMAIN | {"d": ["d", ">"]},
+                UNIQUE | {"d": ["d", ">"]},
                 ("mean_after_later", "<", "mean", BETTER),
                 ("mean_after_later", ">", "mean", WORSE),
             ),
             _late_ties(),
         ),
-        assumptions=ASSUMPTIONS + "; the codeword of k bits holds the difference over every delay considered",
+        assumptions=ASSUMPTIONS + "; not p = 0 and d = 1; k bits hold the difference over every delay considered",
         argument="Outcomes one lag apart form a feedback chain and the chains of different residues are independent, so"
         " P(J >= j) = phi^min(j,C) p^(j-C)^+. Induction over the delay: the difference of the means is phi^C"
         " (d-p)/(1-p+d), and phi > 0 iff d > 0.",

@@ -1,0 +1,108 @@
+"""The problems that age claims derive from the live models, run as recursions, give what the mode chains give."""
+
+from fractions import Fraction
+
+import pytest
+from flint import fmpq
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from aoi_tools.models.codes import RandomGenerator, RandomParityCheck, erasure_law
+from aoi_tools.models.schemes import Delayed, Periodic
+from aoi_tools.solvers.age import age_law
+from exactchains.domain import QQ
+from proofs_check.check.expression import expression
+from proofs_check.check.polynomial import constant
+from proofs_check.registry import claims
+from proofs_check.verify import _meets
+
+CLAIMS = claims()
+chances = st.fractions(0, Fraction(9, 10), max_denominator=20)
+
+
+def part(name, index):
+    return CLAIMS[name].statement().problem["parts"][index]["problem"]
+
+
+def value(text, point):
+    f = expression(text, {name: constant(x) for name, x in point.items()})
+    assert not f.bottom
+    return Fraction(f.top.terms.get((), 0))
+
+
+def run(problem, point, moves, start=0):
+    """Return the state after moves, as numbers."""
+    state = {name: value(text, point) for name, text in problem["starts"][start].items()}
+    for move in moves:
+        state = {n: value(text, point | state) for n, text in problem["steps"][move]["set"].items()}
+    return point | state
+
+
+def defined(problem, point):
+    for name, text in problem.get("define", {}).items():
+        point = point | {name: value(text, point)}
+    return point
+
+
+@given(chances, st.fractions(0, 1, max_denominator=20), st.integers(0, 6))
+def test_the_moment_system_is_the_periodic_chain(p, d, q):
+    problem = part("age.schemes.law", 2)
+    at = defined(problem, run(problem, {"p": p, "d": d}, ["next"] * q))
+    law = age_law(Periodic(p, d, q), domain=QQ, method="chain")
+    found = [fmpq(x.numerator, x.denominator) for x in (at["mean"], at["second"], at["failure"])]
+    assert found == [law.mean(), law.second_moment(), law.failure()]
+
+
+@given(chances, st.fractions(0, 1, max_denominator=20), st.integers(0, 3))
+def test_the_late_system_is_the_delayed_chain(p, d, delay):
+    assume(p > 0 or d < 1)  # else no unique law, as the claim says
+    problem = part("age.feedback.late-is-better", 1)
+    mean = defined(problem, run(problem, {"p": p, "d": d}, ["later"] * delay))["mean"]
+    assert fmpq(mean.numerator, mean.denominator) == age_law(Delayed(p, d, delay), method="chain").mean()
+
+
+@given(chances, st.fractions(0, 1, max_denominator=20), st.integers(0, 3), st.integers(1, 9))
+def test_the_tail_systems_average_to_the_periodic_law(p, d, q, level):
+    order, tails = part("age.order.actual-periodic", 0), part("age.schemes.law", 1)
+    point, period = {"p": p, "d": d}, q + 1
+    total = Fraction(0)
+    for end in range(period):
+        begin = (end - level) % period
+        kinds = ["first" if (begin + 1 + i) % period == 0 else "following" for i in range(level)]
+        at = run(order, point, ["following"] * begin + ["level_zero", *kinds])
+        c = run(order, point, ["following"] * begin)["alive"]
+        same = run(tails, point | {"c": c}, kinds[1:], start=0 if kinds[0] == "following" else 1)
+        assert at["x_alive"] + at["x_dead"] == same["alive"] + same["dead"] == same["theta"] * same["kappa"]
+        total += at["x_alive"] + at["x_dead"]
+    average = total / period
+    assert fmpq(average.numerator, average.denominator) == age_law(Periodic(p, d, q), method="chain").ccdf(level - 1)
+
+
+def test_the_code_systems_are_the_codes():
+    check, generator = part("age.code.more-bits-fail-more", 2), part("age.code.more-bits-fail-more", 4)
+    n, m = 9, 4
+    fewer, more = (RandomParityCheck(n, bits, "1/3").chances() for bits in (m, m + 1))
+    for e in range(n - m + 1):
+        at = run(check, {"z": Fraction(1, 2 ** (n - m))}, ["erasure"] * e)
+        assert [str(at["c"]), str(at["f"])] == [str(fewer[e].success), str(more[e].success)]
+    for bits in range(n + 1):
+        at = run(generator, {"z": Fraction(1, 2**n)}, ["bit"] * bits)
+        assert str(at["c"]) == str(RandomGenerator(n, bits, "1/3").chances()[0].success)
+
+
+def test_the_weight_system_is_the_binomial_law():
+    problem = part("age.code.more-bits-fail-more", 0)
+    for e in range(5):
+        at = run(problem, {"eps": Fraction(1, 3)}, ["keep"] * (4 - e) + ["erase"] * e)
+        assert str(at["w"]) == str(erasure_law(4, fmpq(1, 3), QQ)[e])
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_assumptions_can_be_met(name):
+    _meets(CLAIMS[name], CLAIMS[name].statement())
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_claim_tells_a_referee_what_it_says(name):
+    c = CLAIMS[name]
+    assert c.text and c.latex and c.assumptions and c.argument and c.definitions
