@@ -44,7 +44,7 @@ def test_independent_values_to_38_digits_and_accepted_by_the_checker(row):
 )
 @settings(max_examples=15, deadline=None)
 def test_the_enclosed_point_is_an_equilibrium_of_the_flow_between_noiseless_and_independent(load, d, g, eps):
-    found = fixed_point(PowerOfD(load, d, g, eps), digits=20)
+    found = fixed_point(PowerOfD(load, d, g, eps), digits=20, levels=8)
     balls = Balls(400)
     with balls.working():
         tails = [balls.convert(1)] + [balls.convert((low + high) / 2) for low, high in found.tails]
