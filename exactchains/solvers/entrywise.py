@@ -151,7 +151,9 @@ def _from_below(flow: Flow, h: Any, e: Any) -> tuple[Any, Any]:
     y[0] = 1.0
     for k in range(1, flow.levels):
         z = W[s[k] : s[k + 1]] @ y
-        y[s[k] : s[k + 1]] = np.maximum(z / z.max(), 1e-250) if z.max() > 0 else 1.0
+        if z.max() > 0:  # states without such inflow get the least entry of their level
+            z = np.maximum(np.where(z > 0, z, z[z > 0].min()) / z.max(), 1e-250)
+        y[s[k] : s[k + 1]] = z if z.max() > 0 else 1.0
     return _cut_magnitudes(flow, *_scaled_up(h * y, e))
 
 

@@ -12,7 +12,7 @@ from exactchains.domain import QQ, Balls
 from exactchains.enclosure import Enclosure
 from exactchains.solvers.arrays import Arrays, arrays
 from exactchains.solvers.ballblock import ball_law
-from exactchains.solvers.certificate import Certified, normalised
+from exactchains.solvers.certificate import Certified, normalised, normalising_error
 from exactchains.solvers.dixon import dixon, dixon_cost
 from exactchains.solvers.entrywise import BLOCK_WORK, entrywise
 from exactchains.solvers.gth import eliminated, gth, several
@@ -141,7 +141,8 @@ def _reached(laws: list[Certified]) -> int:
     """Return the certain digits of the best law, -1 without one."""
     if not laws or not np.isfinite(laws[-1].error.max()):
         return -1
-    worst = fmpq(*float(laws[-1].error.max()).as_integer_ratio()) * fmpq(1001, 1000)
+    total = float(laws[-1].error.max()) + normalising_error(laws[-1].flow.size)
+    worst = fmpq(*total.as_integer_ratio()) * fmpq(1001, 1000)
     certain = Enclosure(1 - worst, 1 + worst).certain_digits if worst < 1 else 0
     return certain or 0
 
@@ -153,9 +154,9 @@ def _exact(problem: tuple[FiniteChain, Any, Arrays]) -> Found:
 
 
 def _twofold(problem: tuple[FiniteChain, Any, Arrays], found: Certified) -> Found:
-    h, lo, e, extra = normalised(found.flow, (found.h, found.lo, found.e))
+    h, lo, e = normalised(found.flow, (found.h, found.lo, found.e))
     back = np.argsort(found.flow.order)
-    error = (found.error + extra) * (1 + 2.0**-40)
+    error = (found.error + normalising_error(found.flow.size)) * (1 + 2.0**-40)
     values = TwofoldValues(h[back], lo[back], e[back], error[back])
     return values, found.method, lambda: twofold_proof(problem, values, found)
 
