@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import comb
 from typing import Any
 
 from aoi_tools.models.codes import Codeword
@@ -24,7 +25,7 @@ class ModifiedGeometric(SlotLaw):
         P(J = 0) = \frac{a}{a+x}, \quad P(J = j) = \frac{a x p^{j-1}}{a+x} \ (j \ge 1), \quad
         P(J > j) = \frac{x p^j}{a+x}.
 
-    Summing P(J > j) and (j+1) P(J > j): E J = x/(a(a+x)), E J(J+1)/2 = x/(a^2(a+x)).  With u = x/(a+x),
+    Summing C(j+r-1, r-1) P(J > j): E C(J+r-1, r) = x/(a^r (a+x)), so E J = x/(a(a+x)).  With u = x/(a+x),
     Var J = u (p + a/(a+x))/a^2, a product of nonnegative numbers.
 
     Actual updates have x = p, feedback x = d, generalised x = alpha d + (1-alpha) p, lossy feedback
@@ -55,12 +56,8 @@ class ModifiedGeometric(SlotLaw):
         return self.after_success.failure * self.after_failure.failure**j / self._both
 
     @working
-    def mean(self) -> Any:
-        return self.after_success.failure / (self.after_failure.success * self._both)
-
-    @working
-    def triangular_moment(self) -> Any:
-        return self.after_success.failure / (self.after_failure.success**2 * self._both)
+    def rising_moment(self, r: int) -> Any:
+        return self.after_success.failure / (self.after_failure.success**r * self._both)
 
     @working
     def variance(self) -> Any:
@@ -81,14 +78,14 @@ class PeriodicLaw(SlotLaw):
 
     Position i is usable with probability c_i = a b^i and not usable with u_i = 1 - c_i; u_0 = p and
     u_{i+1} = u_i + c_i d are sums.  J_i, the slot age at position i, is J_{i-1} + 1 unless position i is usable,
-    and for i >= 1 usable forces J_{i-1} = 0.  Hence m_i = E J_i and s_i = E J_i^2 obey
+    and for i >= 1 usable forces J_{i-1} = 0.  Hence t_i(r) = E C(J_i + r - 1, r), with t_i(0) read as u_i, obeys by
+    Pascal's rule
 
     .. math::
-        m_i = m_{i-1} + u_i, \quad s_i = s_{i-1} + 2 m_{i-1} + u_i \ (i \ge 1), \quad
-        m_0 = p (m_{L-1} + 1), \quad s_0 = p (s_{L-1} + 2 m_{L-1} + 1).
+        t_i(r) = t_{i-1}(r) + t_i(r-1) \ (i \ge 1), \qquad t_0(r) = p\, t_{L-1}(r) + t_0(r-1),
 
-    Put S = u_1 + ... + u_{L-1}: m_0 = p (1 + S)/a, and s_0 = p (sum_{i>=1} (2 m_{i-1} + u_i) + 2 m_{L-1} + 1)/a.
-    The law of J is the mean over the positions.  No step divides by d, so d = 0 is no special case.
+    so t_0(r) = (p (t_1(r-1) + ... + t_{L-1}(r-1)) + t_0(r-1))/a; t_i(1) is E J_i and t_i(2) is E J_i(J_i+1)/2.  The
+    law of J is the mean over the positions.  No step divides by d, so d = 0 is no special case.
 
     P(J_i = j): for j <= i the last usable position is i - j and i - j + 1 fails, probability c_{i-j} d (c_i at
     j = 0).  For j = i + 1 + r L + t with 0 <= t < L, the actual updates of this and the r periods before fail and
@@ -115,22 +112,6 @@ class PeriodicLaw(SlotLaw):
             usable.append(usable[-1] * self.differential.success)
         return usable, useless
 
-    @cached_property
-    def _moments(self) -> tuple[Any, Any]:
-        """Sums over the positions of E J_i and of E J_i(J_i+1)/2; the latter, t_i = t_{i-1} + m_i for i >= 1."""
-        p, a = self.actual.failure, self.actual.success
-        useless = self._usable[1]
-        zero = self.domain.convert(0)
-        mean = [p * (1 + sum(useless[1:], zero)) / a]
-        for u in useless[1:]:
-            mean.append(mean[-1] + u)
-        triangular = p * (sum(mean[1:], zero) + mean[-1] + 1) / a
-        total = triangular
-        for m in mean[1:]:
-            triangular = triangular + m
-            total = total + triangular
-        return sum(mean, zero), total
-
     @working
     def pmf(self, j: int) -> Any:
         return sum((self._position_pmf(i, j) for i in range(self.period)), self.domain.convert(0)) / self.period
@@ -147,12 +128,15 @@ class PeriodicLaw(SlotLaw):
         return total / self.period
 
     @working
-    def mean(self) -> Any:
-        return self._moments[0] / self.period
-
-    @working
-    def triangular_moment(self) -> Any:
-        return self._moments[1] / self.period
+    def rising_moment(self, r: int) -> Any:
+        p, a, zero = self.actual.failure, self.actual.success, self.domain.convert(0)
+        level = self._usable[1]
+        for _ in range(r):
+            after = [(p * sum(level[1:], zero) + level[0]) / a]
+            for t in level[1:]:
+                after.append(after[-1] + t)
+            level = after
+        return sum(level, zero) / self.period
 
     @working
     def gap_pmf(self, z: int) -> Any:
@@ -185,8 +169,9 @@ class LaggedLaw(SlotLaw):
 
     .. math:: P(J \ge j) = \varphi^{\min(j, C)} p^{(j-C)^+}.
 
-    Summing: E J = phi + ... + phi^C + phi^C p/a and, with sum j P(J >= j),
-    E J(J+1)/2 = sum_{j<=C} j phi^j + phi^C (C p/a + p/a^2).  After a success only slot C of the gap follows it:
+    E C(J+r-1, r) is the sum of C(j+r-2, r-1) P(J >= j): the terms j <= C, and phi^C p G_{r-1} with
+    G_s = sum_i C(M+i, s) p^i, M = C+r-1, that is G_0 = 1/a and G_s = (C(M, s) + p G_{s-1})/a.  So
+    E J = phi + ... + phi^C + phi^C p/a.  After a success only slot C of the gap follows it:
     P(Z = z) = phi^(z-1) (1-phi) for z < C, phi^(C-1) (1-x) for z = C, phi^(C-1) x p^(z-1-C) a beyond.
     """
 
@@ -219,15 +204,14 @@ class LaggedLaw(SlotLaw):
         return self._chain[0] ** min(j + 1, self.lag) * self.after_failure.failure ** max(j + 1 - self.lag, 0)
 
     @working
-    def mean(self) -> Any:
+    def rising_moment(self, r: int) -> Any:
         phi, p, a = self._chain[0], self.after_failure.failure, self.after_failure.success
-        return sum((phi**j for j in range(1, self.lag + 1)), self.domain.convert(0)) + phi**self.lag * p / a
-
-    @working
-    def triangular_moment(self) -> Any:
-        phi, p, a = self._chain[0], self.after_failure.failure, self.after_failure.success
-        head = sum((j * phi**j for j in range(1, self.lag + 1)), self.domain.convert(0))
-        return head + phi**self.lag * (self.lag * p / a + p / (a * a))
+        total, rest, top = self.domain.convert(0), 1 / a, self.lag + r - 1
+        for j in range(1, self.lag + 1):
+            total = total + comb(j + r - 2, r - 1) * phi**j
+        for s in range(1, r):
+            rest = (comb(top, s) + p * rest) / a
+        return total + phi**self.lag * p * rest
 
     @working
     def gap_pmf(self, z: int) -> Any:

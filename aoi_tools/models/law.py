@@ -8,6 +8,7 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import factorial
 from typing import Any, TypeVar
 
 from flint import fmpq
@@ -75,7 +76,7 @@ def working(method: Method) -> Method:
 class SlotLaw(ABC):
     """The stationary law of J over one domain; numbers are native to it.
 
-    A solution gives the pmf, the ccdf, the two moments E J and E J(J+1)/2, and the pmf of the gap, all as sums of
+    A solution gives the pmf, the ccdf, the rising moments E C(J+r-1, r) and the pmf of the gap, all as sums of
     nonnegative terms; the rest follows here.
     """
 
@@ -90,16 +91,25 @@ class SlotLaw(ABC):
         """Return P(J > j)."""
 
     @abstractmethod
-    def mean(self) -> Any:
-        """Return E J."""
-
-    @abstractmethod
-    def triangular_moment(self) -> Any:
-        """Return E J(J+1)/2, the sum of (j+1) P(J > j)."""
+    def rising_moment(self, r: int) -> Any:
+        """Return E C(J+r-1, r), the sum of C(j+r-1, r-1) P(J > j); r = 1 is the mean."""
 
     @abstractmethod
     def gap_pmf(self, z: int) -> Any:
         """Return P(Z = z), z >= 1."""
+
+    def mean(self) -> Any:
+        """Return E J."""
+        return self.rising_moment(1)
+
+    @working
+    def moment(self, r: int) -> Any:
+        """Return E J^r from rising moments: j^r is the sum of (-1)^(r-k) S(r, k) k! C(j+k-1, k)."""
+        total, stirling = self.domain.convert(0), _stirling(r)
+        for k in range(1, r + 1):
+            weight = (-1) ** (r - k) * stirling[k] * factorial(k)
+            total = total + self.domain.convert(weight) * self.rising_moment(k)
+        return total
 
     def success(self) -> Any:
         """Return the fraction of slots with a usable update, P(J = 0)."""
@@ -111,12 +121,12 @@ class SlotLaw(ABC):
 
     @working
     def second_moment(self) -> Any:
-        return 2 * self.triangular_moment() - self.mean()
+        return 2 * self.rising_moment(2) - self.mean()
 
     @working
     def variance(self) -> Any:
         mean = self.mean()
-        return 2 * self.triangular_moment() - mean - mean * mean
+        return 2 * self.rising_moment(2) - mean - mean * mean
 
     @working
     def gap_mean(self) -> Any:
@@ -143,3 +153,38 @@ class SlotLaw(ABC):
         """Return the mean peak age in channel uses: start + n E Z, less one use when sampled at whole uses."""
         scale = self.domain.convert(sampling.n)
         return scale * self.gap_mean() + self.domain.convert(sampling.start - sampling.last_use)
+
+    @working
+    def peak_variance(self, sampling: Sampling) -> Any:
+        """Return the variance of the peak age in (channel uses)^2: n^2 Var Z."""
+        scale, gap = self.domain.convert(sampling.n), self.gap_mean()
+        return scale * scale * (self.gap_second_moment() - gap * gap)
+
+    @working
+    def age_pmf(self, sampling: Sampling, x: int) -> Any:
+        """Return P(A = x) for an age read at whole channel uses or once a slot."""
+        if sampling.convention == "fluid":
+            raise InputError("age_pmf: the fluid age has a density; ask for age_ccdf, or use sampling=bit|slot")
+        j, v = divmod(x - sampling.start, sampling.n)
+        if j < 0 or (v and sampling.convention == "slot"):
+            return self.domain.convert(0)
+        return self.pmf(j) / (sampling.n if sampling.convention == "bit" else 1)
+
+    @working
+    def age_ccdf(self, sampling: Sampling, x: int) -> Any:
+        """Return the violation probability P(A > x): what lies beyond slot age j, and the rest of j itself."""
+        j, v = divmod(x - sampling.start, sampling.n)
+        if j < 0:
+            return self.domain.convert(1)
+        if sampling.convention == "slot":
+            return self.ccdf(j)
+        left = sampling.n - v - sampling.last_use
+        return self.ccdf(j) + self.pmf(j) * self.domain.convert(fmpq(left, sampling.n))
+
+
+def _stirling(r: int) -> list[int]:
+    """Stirling numbers of the second kind S(r, 0..r)."""
+    row = [1]
+    for _ in range(r):
+        row = [k * (row[k] if k < len(row) else 0) + (row[k - 1] if k else 0) for k in range(len(row) + 1)]
+    return row

@@ -9,6 +9,7 @@ An update is sent for the new state of the slot.  With P the source, P_k = P wei
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from aoi_tools.models.codes import Codeword, Decoding
@@ -36,9 +37,17 @@ class Markov:
     def modes(self) -> tuple[str, ...]:
         return tuple(f"{outcome} {i}" for outcome in ("success", "failure") for i in range(self.source.size))
 
+    @cached_property
+    def common_share(self) -> Any | None:
+        """The chance of a small change when it is the same in every state, else None."""
+        small, _ = self.source.split(self.window)
+        shares = [sum(row.values(), self.source.domain.convert(0)) for row in small]
+        return shares[0] if all(x == shares[0] for x in shares) else None
+
     @property
     def degree(self) -> int:
-        return self.source.size
+        """Size of the exact answer in multiples of the size of the parameters."""
+        return self.source.size if self.common_share is None else 1
 
     def blocks(self, domain: Domain) -> Blocks:
         n, zero = self.source.size, domain.convert(0)

@@ -26,6 +26,7 @@ PLAIN: dict[str, Callable[[SlotLaw], Any]] = {
     "gap_second_moment": lambda law: law.gap_second_moment(),
 }
 INDEXED: dict[str, Callable[[SlotLaw, int], Any]] = {
+    "slot_moment": lambda law, r: law.moment(r),
     "slot_pmf": lambda law, j: law.pmf(j),
     "slot_ccdf": lambda law, j: law.ccdf(j),
     "gap_pmf": lambda law, z: law.gap_pmf(z),
@@ -34,8 +35,14 @@ SAMPLED: dict[str, Callable[[SlotLaw, Sampling], Any]] = {
     "age_mean": lambda law, sampling: law.age_mean(sampling),
     "age_variance": lambda law, sampling: law.age_variance(sampling),
     "peak_mean": lambda law, sampling: law.peak_mean(sampling),
+    "peak_variance": lambda law, sampling: law.peak_variance(sampling),
 }
-QUANTITIES = (*PLAIN, *INDEXED, *SAMPLED)
+READ_AT: dict[str, Callable[[SlotLaw, Sampling, int], Any]] = {
+    "age_pmf": lambda law, sampling, x: law.age_pmf(sampling, x),
+    "age_ccdf": lambda law, sampling, x: law.age_ccdf(sampling, x),
+}
+QUANTITIES = (*PLAIN, *INDEXED, *SAMPLED, *READ_AT)
+LEAST_INDEX = {"gap_pmf": 1, "slot_moment": 1}
 
 
 def age_law(scheme: Any, *, domain: Domain = QQ, method: str = "auto") -> SlotLaw:
@@ -110,7 +117,8 @@ def age_quantity(
     """
     value = _selector(quantity, index, sampling)
     form = closed_form_name(scheme)
-    size = exact_size(scheme, index)
+    levels = index if sampling is None or quantity not in READ_AT or index is None else index // sampling.n
+    size = exact_size(scheme, levels)
     if size is not None and size <= EXACT_BITS:
         return Result(Enclosure.of(value(age_law(scheme))), quantity, index, f"{form}, exact rational arithmetic")
     found, prec = certified(
@@ -170,17 +178,20 @@ METHODS = dict.fromkeys(
 
 
 def _selector(quantity: str, index: int | None, sampling: Sampling | None) -> Callable[[SlotLaw], Any]:
+    if quantity not in QUANTITIES:
+        raise InputError(f"quantity = {quantity!r}: allowed are {', '.join(QUANTITIES)}")
+    if (quantity in SAMPLED or quantity in READ_AT) and sampling is None:
+        raise InputError(f"{quantity} needs the codeword length n; give n, an integer >= 1")
     if quantity in PLAIN:
         return PLAIN[quantity]
-    if quantity in INDEXED:
-        least = 1 if quantity == "gap_pmf" else 0
-        if index is None or index < least:
-            raise InputError(f"{quantity} needs an index >= {least}; index = {index}")
-        chosen = INDEXED[quantity]
-        return lambda law: chosen(law, index)
     if quantity in SAMPLED:
-        if sampling is None:
-            raise InputError(f"{quantity} needs the codeword length n; give n, an integer >= 1")
         read = SAMPLED[quantity]
-        return lambda law: read(law, sampling)
-    raise InputError(f"quantity = {quantity!r}: allowed are {', '.join(QUANTITIES)}")
+        return lambda law: read(law, sampling)  # type: ignore[arg-type]
+    least = LEAST_INDEX.get(quantity, 0)
+    if index is None or index < least:
+        raise InputError(f"{quantity} needs an index >= {least}; index = {index}")
+    if quantity in READ_AT:
+        read_at = READ_AT[quantity]
+        return lambda law: read_at(law, sampling, index)  # type: ignore[arg-type]
+    chosen = INDEXED[quantity]
+    return lambda law: chosen(law, index)

@@ -15,7 +15,7 @@ from exactchains.chain import FiniteChain
 from exactchains.domain import Domain
 from exactchains.explore import classes
 from exactchains.solvers.gth import gth
-from exactchains.truth import DoesNotExist, Truth
+from exactchains.truth import DoesNotExist, Truth, Undecided
 
 NO_LAW = "no age law exists: no update ever becomes usable, the age grows without bound; give p < 1"
 
@@ -25,13 +25,13 @@ def markov_law(scheme: Markov, domain: Domain) -> ModifiedGeometric:
 
     After a failure the source moves by P and every update is an actual one, so levels j >= 1 have rate matrix p P.
     With s = pi_0 1: P(J = j) = (1-s) (1-p) p^(j-1).  The law of the state at a success is proportional to
-    nu (I - D P_k)^{-1}, D = p - d; it gives the chance that the update after a success is lost.  For D >= 0 the
-    inverse is found by visits without subtraction, since 1 - D P_k 1 = (1-p) + d + D (P - P_k) 1.
+    nu (I - D P_k)^{-1}, D = p - d, and is nu itself where small changes are equally likely in every state; it gives
+    the chance that the update after a success is lost.  For D >= 0 the inverse is found by visits without subtraction, since 1 - D P_k 1 = (1-p) + d + D (P - P_k) 1.
     """
     with domain.working():
         source, actual = scheme.source, scheme.actual.over(domain)
         small, large = source.split(scheme.window)
-        if (alpha := constant_share(source, small)) is not None:
+        if (alpha := scheme.common_share) is not None:
             return ModifiedGeometric(mixture(scheme.differential, scheme.actual, alpha, domain), actual, domain)
         differential = scheme.differential.over(domain)
         inside, outside = ([_total(row, domain) for row in part] for part in (small, large))
@@ -59,8 +59,8 @@ def _success_states(scheme: Markov, small: Any, outside: list[Any], domain: Doma
     ]
     try:
         return domain.solve(transposed, law)
-    except ZeroDivisionError:
-        raise DoesNotExist("no unique age law exists: p = 0 and d = 1 split the modes into classes") from None
+    except ZeroDivisionError:  # not singular: P_k is not P, so its spectral radius is below 1
+        raise Undecided("the law at successes was not certified; raise the precision") from None
 
 
 def source_law(source: Source, domain: Domain) -> list[Any]:
@@ -75,13 +75,6 @@ def source_law(source: Source, domain: Domain) -> list[Any]:
         return law_of([{j: domain.convert(x) for j, x in row.items()} for row in source.rows], domain)
 
 
-def constant_share(source: Source, small: Any) -> Any | None:
-    """Return the chance of a small change when it is the same in every state, else None."""
-    zero = source.domain.convert(0)
-    shares = [sum(row.values(), zero) for row in small]
-    return shares[0] if all(x == shares[0] for x in shares) else None
-
-
 class ReferenceLaw(SlotLaw):
     r"""The age law of last-decoded differencing, by reference l (the state decoded last).
 
@@ -92,7 +85,7 @@ class ReferenceLaw(SlotLaw):
     .. math::
         P(J = j) = \frac{1}{m} \sum_l y_l \, e_l U_l^j 1, \qquad m = \sum_l y_l \, e_l N_l 1.
 
-    So E J = sum y_l e_l U_l N_l^2 1 / m and E J(J+1)/2 = sum y_l e_l U_l N_l^3 1 / m.  When source and window look
+    So E C(J+r-1, r) = sum y_l e_l U_l N_l^(r+1) 1 / m.  When source and window look
     the same from every state, one reference stands for all.
     """
 
@@ -110,6 +103,7 @@ class ReferenceLaw(SlotLaw):
             units = [[domain.convert(int(u == kept)) for u in range(size)] for kept in self._references]
             self._first = [v.row(unit) for v, unit in zip(self._visits, units, strict=True)]
             self._weights = [domain.convert(1)] if alike else self._reference_law()
+            self._visited = [self._first]
             self._walks = [[unit] for unit in units]
 
     def _reference_law(self) -> list[Any]:
@@ -131,11 +125,6 @@ class ReferenceLaw(SlotLaw):
         """Mean gap over the references."""
         return self._mix([sum(row, self._zero) for row in self._first])
 
-    @cached_property
-    def _second(self) -> list[list[Any]]:
-        with self.domain.working():
-            return [v.row(row) for v, row in zip(self._visits, self._first, strict=True)]
-
     @working
     def pmf(self, j: int) -> Any:
         return self._mix([sum(self._walk(i, j), self._zero) for i in range(len(self._parts))]) / self._cycle
@@ -146,13 +135,10 @@ class ReferenceLaw(SlotLaw):
         return self._mix([sum(row, self._zero) for row in rest]) / self._cycle
 
     @working
-    def mean(self) -> Any:
-        return self._mix(self._moved(self._second)) / self._cycle
-
-    @working
-    def triangular_moment(self) -> Any:
-        third = [v.row(row) for v, row in zip(self._visits, self._second, strict=True)]
-        return self._mix(self._moved(third)) / self._cycle
+    def rising_moment(self, r: int) -> Any:
+        while len(self._visited) <= r:
+            self._visited.append([v.row(row) for v, row in zip(self._visits, self._visited[-1], strict=True)])
+        return self._mix(self._moved(self._visited[r])) / self._cycle
 
     @working
     def gap_pmf(self, z: int) -> Any:

@@ -21,7 +21,7 @@ class ModeLaw(SlotLaw):
     r"""The law of J for blocks U (``up``) and R (``reset``) over the modes.
 
     With nu the stationary law of U + R: pi_0 = nu R and pi_{j+1} = pi_j U, hence P(J > j) = nu U^(j+1) 1. With
-    N = (I - U)^{-1}: E J = nu U N 1 and E J(J+1)/2 = nu U N^2 1.  A row r N is found as the expected visits of the
+    N = (I - U)^{-1}: E C(J+r-1, r) = nu U N^r 1.  A row r N is found as the expected visits of the
     chain U that starts by r and restarts after every reset, by state reduction: sums, products and quotients of
     nonnegative numbers only.
 
@@ -76,8 +76,9 @@ class ModeLaw(SlotLaw):
         return Visits(self.up, self._escape, self.domain)
 
     @cached_property
-    def _first(self) -> list[Any]:
-        return self._resolvent.row(self._power(1))
+    def _visited(self) -> list[list[Any]]:
+        """nu U N^r."""
+        return [self._power(1)]
 
     def level(self, j: int) -> list[Any]:
         """Return P(J = j, mode) for every mode: pi_j = nu R U^j."""
@@ -96,12 +97,10 @@ class ModeLaw(SlotLaw):
         return sum(self._power(j + 1), self._zero)
 
     @working
-    def mean(self) -> Any:
-        return sum(self._first, self._zero)
-
-    @working
-    def triangular_moment(self) -> Any:
-        return sum(self._resolvent.row(self._first), self._zero)
+    def rising_moment(self, r: int) -> Any:
+        while len(self._visited) <= r:
+            self._visited.append(self._resolvent.row(self._visited[-1]))
+        return sum(self._visited[r], self._zero)
 
     @working
     def gap_pmf(self, z: int) -> Any:

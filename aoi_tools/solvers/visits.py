@@ -45,14 +45,6 @@ class Visits:
             return (arb_mat([list(start)]) * self._inverse).tolist()[0]
         return self._refined(start)
 
-    def sums(self) -> list[Any]:
-        """Return (I - U)^{-1} 1, the expected number of steps from every state; not for large balls."""
-        n, one = len(self.rows), self.domain.convert(1)
-        if isinstance(self.domain, Balls) and SMALL < n <= MIDDLE:
-            return [x[0] for x in (self._inverse * arb_mat([[one]] * n)).tolist()]
-        units = ([one if j == i else self._zero for j in range(n)] for i in range(n))
-        return [sum(self.row(unit), self._zero) for unit in units]
-
     def _by_reduction(self, start: Sequence[Any]) -> list[Any]:
         """State 0 of the restarted chain stands for the escape.
 

@@ -1,0 +1,155 @@
+"""What the age models share: parameters, quantities, conventions, and how words become fates and sources."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from aoi_tools.models.codes import Codeword
+from aoi_tools.models.law import AT_SUCCESS, SAMPLING, Sampling
+from aoi_tools.models.pair import FAMILIES, Code
+from aoi_tools.models.source_library import named_source
+from aoi_tools.models.sources import Source
+from aoi_tools.models.windows import window
+from aoi_tools.solvers.age import age_quantity
+from aoi_tools.solvers.quantiles import age_quantile, slot_quantile
+from exactchains.document import read_document
+from exactchains.enclosure import Enclosure, Result
+from exactchains.truth import InputError
+from proofs_check.catalogue.model import Parameter, Quantity
+
+
+@dataclass(frozen=True)
+class AgeProblem:
+    """A scheme together with how its age is read off; ``sampling`` is None when no codeword length is known."""
+
+    scheme: Any
+    sampling: Sampling | None
+    level: Any = None
+
+
+def solve(problem: AgeProblem, quantity: str, index: int | None, digits: int) -> Result:
+    """Return one quantity of one age problem."""
+    if not quantity.endswith("_quantile"):
+        return age_quantity(problem.scheme, quantity, index=index, digits=digits, sampling=problem.sampling)
+    if problem.level is None:
+        raise InputError(f"{quantity} needs level, a number from 0 to below 1 such as 99/100")
+    if quantity == "slot_quantile":
+        found = Enclosure.exact(slot_quantile(problem.scheme, problem.level))
+        return Result(found, quantity, method="certified comparisons of the tail")
+    if problem.sampling is None:
+        raise InputError(f"{quantity} needs the codeword length n; give n, an integer >= 1")
+    return age_quantile(problem.scheme, problem.level, sampling=problem.sampling, digits=digits)
+
+
+def _optional(name: str, meaning: str, unit: str = "", **bounds: Any) -> Parameter:
+    return Parameter(name, name, meaning, unit, required=False, **bounds)
+
+
+P = _optional("p", "probability that an actual update is lost", lower=0, upper=1)
+D = _optional("d", "probability that a differential update is lost", lower=0, upper=1)
+CODE = _optional("code", "code family, in place of p and d", kind="choice", choices=tuple(FAMILIES))
+N = _optional("n", "codeword length", "channel uses", kind="integer", lower=1)
+M = _optional("m", "bits of an actual update", "bits", kind="integer", lower=0)
+K = _optional("k", "bits of a differential update", "bits", kind="integer", lower=0)
+EPS = _optional("eps", "erasure probability of a channel use", lower=0, upper=1)
+Q = Parameter("q", "q", "differential updates after each actual one", "", "integer", lower=0)
+ALPHA = Parameter("alpha", "alpha", "probability that a difference is small, in every state", lower=0, upper=1)
+DELAY = Parameter("delay", "delay", "slots by which feedback is late", "slots", "integer", lower=0, upper=10_000)
+LOSS = Parameter("loss", "loss", "probability that feedback is lost", lower=0, upper=1)
+SOURCE = Parameter("source", "source", "Markov source: a .json or .toml file, or a named one", kind="text")
+WINDOW = Parameter("window", "window", "small differences: lo..hi, a list, xor:k, hamming:r, all", kind="text")
+SOURCE_CLASS = _optional("class", "a state of the closed class to use", kind="integer", lower=0)
+CHECK_BITS = _optional(
+    "check_bits",
+    "refuse windows of more than 2^k differences",
+    kind="choice",
+    choices=("yes", "no"),
+    default="yes",
+)
+READING = (
+    _optional("sampling", "when the age is read", kind="choice", choices=SAMPLING, default="bit"),
+    _optional(
+        "at_success", "age counted at a usable update", "channel uses", kind="choice", choices=AT_SUCCESS, default="n"
+    ),
+    _optional("level", "level of the quantiles", lower=0, upper=1),
+)
+
+QUANTITIES = (
+    Quantity("slot_mean", "E J", "mean slot age: slots since the last usable update, at slot ends", "slots"),
+    Quantity("slot_variance", "Var J", "variance of the slot age", "slots^2"),
+    Quantity("slot_second_moment", "E J^2", "second moment of the slot age", "slots^2"),
+    Quantity("slot_moment", "E J^r", "moment r >= 1 of the slot age", "slots^r", indexed=True),
+    Quantity("slot_pmf", "P(J = j)", "law of the slot age", "", indexed=True),
+    Quantity("slot_ccdf", "P(J > j)", "tail of the slot age", "", indexed=True),
+    Quantity("slot_quantile", "q_J", "smallest j with P(J <= j) >= level", "slots"),
+    Quantity("failure", "P(J > 0)", "fraction of slots without a usable update"),
+    Quantity("gap_mean", "E Z", "mean number of slots between usable updates", "slots"),
+    Quantity("gap_second_moment", "E Z^2", "second moment of the gap", "slots^2"),
+    Quantity("gap_pmf", "P(Z = z)", "law of the gap, z >= 1", "", indexed=True),
+    Quantity("age_mean", "E A", "long-run mean age; needs n", "channel uses"),
+    Quantity("age_variance", "Var A", "variance of the age; needs n", "channel uses^2"),
+    Quantity("age_pmf", "P(A = x)", "law of the age; needs n", "", indexed=True),
+    Quantity("age_ccdf", "P(A > x)", "violation probability of the age; needs n", "", indexed=True),
+    Quantity("age_quantile", "q_A", "smallest x with P(A <= x) >= level; needs n", "channel uses"),
+    Quantity("peak_mean", "E peak", "mean age just before a usable update; needs n", "channel uses"),
+    Quantity("peak_variance", "Var peak", "variance of the peak age; needs n", "channel uses^2"),
+)
+
+CONVENTIONS = (
+    "One codeword of n channel uses a slot; erasures are independent; failures are detected.",
+    "Lost codewords are not combined with later ones.",
+    "Give p and d (and n for ages in channel uses), or code, n, m, k, eps: not both.",
+    "sampling: the age is n (1 + J) + V, V uniform on {0..n-1} (bit), 0 (slot), uniform on [0, n) (fluid).",
+    "Peaks: n (1 + Z) - 1 (bit), n (1 + Z) (slot, fluid). at_success=0 counts from 0 instead of n at a usable update.",
+    "mds is the ideal erasure-counting code: a lower bound where no such binary code exists.",
+)
+SOURCE_CONVENTIONS = (
+    "A difference is new minus old value; on a cycle of length c it is reduced to -floor(c/2) .. ceil(c/2)-1 first.",
+    "With a code, a window of more than 2^k differences is refused unless check_bits=no.",
+    "A source with several closed classes has one law a class: choose with class=STATE.",
+)
+ORIGIN = "Bhambay, Poojary and Parag, IEEE Trans. Commun. 67 (2019); laws derived in aoi_tools"
+
+
+def reading(values: Mapping[str, Any]) -> Sampling | None:
+    """Return how the age is read off, or None without a codeword length."""
+    if values.get("n") is None:
+        return None
+    return Sampling(values["n"], values["sampling"], values["at_success"])
+
+
+def decodings(model: str, values: Mapping[str, Any], *, differential: bool = True) -> tuple[Any, ...]:
+    """Return the fate of an actual, and of a differential update where the model has one, from p, d or from a code."""
+    direct = [name for name in ("p", "d") if name in values]
+    coded = [name for name in ("code", "m", "k", "eps") if name in values]
+    names = "p and d" if differential else "p"
+    parts = ("code", "n", "m", "k", "eps") if differential else ("code", "n", "m", "eps")
+    if direct and coded:
+        raise InputError(f"{model}: {direct[0]} and {coded[0]} contradict; give {names} or a code, not both")
+    if coded:
+        if missing := [name for name in parts if name not in values]:
+            raise InputError(f"{model} with a code needs {', '.join(parts)}; missing: {', '.join(missing)}")
+        code = Code(values["code"], values["n"], values["m"], values["eps"], values.get("k"))
+        return (code.actual, code.differential) if differential else (code.actual,)
+    wanted = ("p", "d") if differential else ("p",)
+    if missing := [name for name in wanted if name not in values]:
+        raise InputError(f"{model} needs {names}, or {', '.join(parts)}; missing: {', '.join(missing)}")
+    return tuple(Codeword.of(values[name], name) for name in wanted)
+
+
+def source_and_window(values: Mapping[str, Any]) -> tuple[Source, Any]:
+    """Return the source and the window that the words name, checked against each other and against k."""
+    word = values["source"]
+    by_file = word.endswith((".json", ".toml"))
+    source = Source.from_document(read_document(word)) if by_file else named_source(word)
+    if "class" in values:
+        source = source.restricted(values["class"])
+    chosen = window(values["window"])
+    source = source.closed()
+    size = chosen.size(source.dimension, source.bits)
+    if "k" in values and values["check_bits"] == "yes" and size is not None and size > 1 << values["k"]:
+        raise InputError(
+            f"window = {values['window']}: {size} differences do not fit into k = {values['k']} bits; "
+            "widen k, narrow the window, or say check_bits=no"
+        )
+    return source, chosen
