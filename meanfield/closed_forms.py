@@ -152,7 +152,7 @@ def _oblivious(pools: Pools, load: fmpq, top: int, digits: int) -> tuple[tuple[E
     """Return tails of servers that are chosen at one rate r whenever they hold fewer than ``top`` jobs."""
     if len(pools) == 1 and top == 1:
         return ((Enclosure.exact(load),),)
-    low, high = _rate(pools, load, top, int((digits + 2) * 3.33) + 20)
+    low, high = _rate(pools, load, top, (digits + 2) * 10 // 3 + 21)
     found = []
     for speed in pools.speeds:
         ends = [[_at_least(r / speed, k, top) for r in (low, high)] for k in range(1, top + 1)]

@@ -104,7 +104,7 @@ def fixed_point(policy: PowerOfD, *, digits: int = 30, levels: int = 0) -> Fixed
     Examples
     --------
     >>> fixed_point(PowerOfD("9/10", d=2, g=2, eps="1/2"), digits=15).mean_response.digits(15)
-    '3.29058215738910'
+    '3.29058215739068'
     """
     if not isinstance(policy, PowerOfD):
         raise InputError(f"{type(policy).__name__}: fixed_point solves PowerOfD; for pools see meanfield.closed_forms")
