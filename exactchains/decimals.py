@@ -30,14 +30,17 @@ def toward_zero(x: fmpq, places: int) -> int:
 
 
 def positional(mantissa: int, places: int, digits: int) -> str:
-    """Return mantissa * 10^-places as text: plain decimals near 1, ``1.23e-45`` elsewhere."""
+    """Return mantissa * 10^-places as text: plain decimals near 1, ``1.23e-45`` elsewhere.
+
+    Only digits of the mantissa are shown: three digits of 123456 are ``1.23e5``, not 123000.
+    """
     if mantissa == 0:
         return "0" if places <= 0 else "0." + "0" * min(places, digits)
     sign, body = "-" if mantissa < 0 else "", str(fmpz(abs(mantissa)))
     exponent = len(body) - 1 - places
-    if -6 <= exponent < max(21, digits):
-        if places <= 0:
-            return sign + body + "0" * -places
+    if places >= 0 and -6 <= exponent < max(21, digits):
+        if places == 0:
+            return sign + body
         body = body.rjust(places + 1, "0")
         return f"{sign}{body[:-places]}.{body[-places:]}"
     tail = body[1:]

@@ -3,17 +3,24 @@
 import ast
 import subprocess
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("exactchains", "aoi_tools", "meanfield", "proofs_check")
+DEFINITIONS = ("aoi_tools.models*", "meanfield.models*", "*.closed_forms", "meanfield.finite", "meanfield.flow")
 
 
 def modules() -> list[Path]:
     """Return every Python file of the four packages, relative to the root."""
     return sorted(p.relative_to(ROOT) for package in PACKAGES for p in (ROOT / package).rglob("*.py"))
+
+
+def definitions() -> list[Path]:
+    """Return the modules that define models and formulas: part of the statements, hence trusted."""
+    return [path for path in modules() if any(fnmatch(module_name(path), pattern) for pattern in DEFINITIONS)]
 
 
 def project_files() -> list[Path]:
@@ -60,7 +67,7 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
                 base = ".".join([*parent, *filter(None, [base])])
             yield from ((node.lineno, origin(base, alias.name)) for alias in node.names)
         elif isinstance(node, ast.Call) and called(node) in ("import_module", "__import__", "run_module"):
-            yield node.lineno, literal_prefix(node.args[0]) if node.args else "?"
+            yield from ((node.lineno, name) for name in spelled(node.args[0], tree(path)))
 
 
 def origin(module: str, name: str) -> str:
@@ -79,10 +86,23 @@ def called(node: ast.Call) -> str:
     return target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
 
 
-def literal_prefix(node: ast.expr) -> str:
-    """Return the dotted name a dynamic import spells, as far as it is literal; ``?`` where nothing is."""
+def spelled(node: ast.expr, module: ast.Module) -> list[str]:
+    """Return the dotted names that a dynamic import may mean, as far as they are literal; ``?`` where nothing is.
+
+    A lookup in a dictionary of the module means every value in it.
+    """
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
+        return [node.value]
     if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
-        return str(node.values[0].value).rstrip(".")
-    return "?"
+        return [str(node.values[0].value).rstrip(".")]
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        table = constants(module).get(node.value.id)
+        if isinstance(table, ast.Dict):
+            return [name for value in table.values for name in spelled(value, module)]
+    return ["?"]
+
+
+def constants(module: ast.Module) -> dict[str, ast.expr]:
+    """Return what the names at the top of a module are set to."""
+    lines = [line for line in module.body if isinstance(line, ast.Assign)]
+    return {target.id: line.value for line in lines for target in line.targets if isinstance(target, ast.Name)}

@@ -4,6 +4,7 @@ Blocks of a page share one empty folder and one Python session, in the page's or
 
 - ``console``: lines ``$ exaq ...`` run, and ``$ cat FILE`` and ``$ echo $?`` (a trailing backslash goes on); what
   follows is the exact output.  ``...`` stands for any text, alone on its line for any lines.  Times do not count.
+  A command that fails must show its message, or be followed by ``$ echo $?``.
 - ``python``: doctest examples.
 - any block whose info line names a file, as in ```` ```toml source.toml ````, is written to that file.
 """
@@ -18,6 +19,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from proofs_check.cli.main import cli
+from proofs_check.registry import claims
 from tests.source import ROOT, module_name, modules
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -86,8 +89,11 @@ class Session:
         if block.file:
             Path(block.file).write_text(block.text, encoding="utf-8")
         elif block.language == "console":
-            for command, expected in commands(block.text):
+            listed = commands(block.text)
+            for (command, expected), (following, _) in zip(listed, [*listed[1:], ("", "")], strict=True):
                 output = self.output(shlex.split(command))
+                told = "echo $?" in (command, following) or (self.status != 4 and expected.strip(".\n"))
+                assert self.status == 0 or told, f"{where}: $ {command}\nended with {self.status}\n{output}"
                 assert matches(output, expected), f"{where}: $ {command}\nprinted\n{output}\nthe page says\n{expected}"
         elif block.language == "python":
             assert ">>>" in block.text, f"{where}: a python block without >>> is not run; make it a doctest"
@@ -103,7 +109,6 @@ class Session:
         if words[0] == "cat" and len(words) == 2:
             return Path(words[1]).read_text(encoding="utf-8")
         assert words[0] == "exaq", f"{words[0]!r} is not run here; put commands that are not run into a ```sh block"
-        from proofs_check.cli.main import cli
 
         result = CliRunner().invoke(cli, words[1:], prog_name="exaq")
         self.status = result.exit_code
@@ -171,6 +176,13 @@ def test_links_lead_somewhere(page: Path):
     assert not bad
 
 
+def test_every_definition_that_a_claim_names_is_there():
+    named = {(label, c.id) for c in claims().values() for label in c.definitions}
+    known = anchors(ROOT / "docs/definitions.md")
+    assert named
+    assert not {(label, claim) for label, claim in named if label not in known}
+
+
 def test_every_page_is_reached_from_the_index():
     start = ROOT / "docs/index.md"
     seen, todo = {start}, [start]
@@ -216,7 +228,13 @@ def test_blocks_and_commands_are_found():
 
 
 @pytest.mark.parametrize(
-    ("language", "text"), [("python", ">>> 1 + 1\n3\n"), ("python", "x = 1\n"), ("console", "$ make verify\n")]
+    ("language", "text"),
+    [
+        ("python", ">>> 1 + 1\n3\n"),
+        ("python", "x = 1\n"),
+        ("console", "$ make verify\n"),
+        ("console", "$ exaq solve no.model\n...\n"),
+    ],
 )
 def test_a_wrong_example_is_noticed(language: str, text: str):
     with pytest.raises(AssertionError):
