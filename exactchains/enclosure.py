@@ -92,16 +92,24 @@ class Enclosure:
         if self.lower == self.upper:
             return decimals.truncated(self.lower, count)
         low, high = (decimals.truncated(x, count) for x in (self.lower, self.upper))
-        if low == high:
-            return low
+        return low if low == high else self.bracket(count)
+
+    def bracket(self, count: int) -> str:
+        """Return the nearest number of ``count`` digits, and in brackets how many units of its last digit enclose.
+
+        Without brackets the value is exactly the number shown.
+        """
         middle = (self.lower + self.upper) / 2
+        if middle == 0 and self.lower == self.upper:
+            return "0"
         places = count - 1 - decimals.exponent10(middle)
         nearest = (decimals.scaled(2 * middle, places, up=False) + 1) // 2
         unit = fmpq(10) ** -places
-        reach = max(abs(self.upper - nearest * unit), abs(self.lower - nearest * unit)) / unit
+        far = max(abs(self.upper - nearest * unit), abs(self.lower - nearest * unit))
+        reach = decimals.scaled(far / unit, 0, up=True)
         shown = decimals.positional(nearest, places, count)
         mantissa, mark, exponent = shown.partition("e")
-        return f"{mantissa}({decimals.scaled(reach, 0, up=True)}){mark}{exponent}"
+        return f"{mantissa}({reach}){mark}{exponent}" if reach else shown
 
     def short(self, count: int = 15) -> str:
         """Return the shortest honest text: a short fraction, else up to ``count`` certain digits."""

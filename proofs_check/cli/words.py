@@ -1,6 +1,9 @@
 """Words of the command line: NAME=VALUE, index ranges, lists of names."""
 
-from collections.abc import Iterable
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -8,6 +11,7 @@ import click
 from exactchains.truth import InputError
 
 MAX_INDICES = 100_000
+PATIENCE = 2  # seconds of work before a bar is drawn
 
 
 def assignments(words: Iterable[str]) -> dict[str, str]:
@@ -48,3 +52,23 @@ def digits_option(default: int = 30) -> Any:
     return click.option(
         "--digits", type=click.IntRange(1, 100_000), default=default, show_default=True, help="certain digits"
     )
+
+
+@contextmanager
+def progress(label: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """Give a function to call with (done, total); on a terminal it draws a bar once the work has taken two seconds."""
+    start, shown = time.monotonic(), False
+
+    def report(done: int, total: int) -> None:
+        nonlocal shown
+        if quiet or not sys.stderr.isatty() or time.monotonic() - start < PATIENCE:
+            return
+        shown = True
+        filled = 30 * done // max(total, 1)
+        click.echo(f"\r{label} [{'#' * filled}{'.' * (30 - filled)}] {done}/{total}", nl=False, err=True)
+
+    try:
+        yield report
+    finally:
+        if shown:
+            click.echo(err=True)

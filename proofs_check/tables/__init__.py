@@ -1,1 +1,1 @@
-"""Tables of certain digits."""
+"""Tables whose every printed digit is certain: specifications, values, notations, writers, and their JSON twins."""

@@ -1,0 +1,75 @@
+"""``exaq table NAME|SPEC.toml``: tables in which every digit is certain."""
+
+from pathlib import Path
+
+import click
+
+from exactchains.truth import InputError, PrecisionExhausted
+from proofs_check.cli.words import progress
+from proofs_check.tables.evaluation import table, with_settings
+from proofs_check.tables.sheet import FORMATS, written
+from proofs_check.tables.spec import Spec, recipes, spec
+from proofs_check.tables.table import NOTATIONS, Table
+
+
+@click.command("table")
+@click.argument("name", required=False, metavar="[NAME|SPEC.toml]")
+@click.option("--all", "every", is_flag=True, help="every recipe, in all formats, into the folder --out")
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="format  [default: text, or as --out ends]")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="file (its JSON twin beside it), or folder for all formats"
+)
+@click.option("--digits", type=click.IntRange(1, 100_000), help="certain digits  [default: those of the table]")
+@click.option("--notation", type=click.Choice(list(NOTATIONS)), help="how numbers are written")
+@click.option("--quiet", is_flag=True, help="no progress")
+def command(
+    name: str | None,
+    every: bool,
+    form: str | None,
+    out: Path | None,
+    digits: int | None,
+    notation: str | None,
+    quiet: bool,
+) -> None:
+    """Print a table, or list the recipes that are shipped."""
+    if every and (name or not out or form):
+        raise InputError("--all writes every recipe in all formats: give --out DIR, and neither NAME nor --format")
+    if name is None and not every:
+        for known in recipes():
+            click.echo(f"{known:28}  {spec(known).title}")
+        return
+    wanted = [spec(n) for n in recipes()] if every else [spec(name or "")]
+    short: list[str] = []
+    for asked in wanted:
+        made = _made(with_settings(asked, digits=digits, notation=notation), quiet)
+        short += [f"{made.name}: {reason}" for reason in made.undecided]
+        if out is None:
+            click.echo(written(made, form or "text"), nl=False)
+        else:
+            for path in _files(made, out, form, folder=every):
+                click.echo(f"wrote {path}", err=True)
+    if short:
+        raise PrecisionExhausted("; ".join(short))
+
+
+def _made(asked: Spec, quiet: bool) -> Table:
+    with progress(asked.name, quiet=quiet) as report:
+        return table(asked, progress=report)
+
+
+def _files(made: Table, out: Path, form: str | None, *, folder: bool) -> list[Path]:
+    """Write one file and its JSON twin, or all formats into a folder; return what was written."""
+    if folder or out.is_dir() or not out.suffix:
+        out.mkdir(parents=True, exist_ok=True)
+        forms = FORMATS if form is None else {form: FORMATS[form], "json": FORMATS["json"]}
+        paths = {kind: out / f"{made.name}{ending}" for kind, ending in forms.items()}
+    else:
+        by_ending = {ending: kind for kind, ending in FORMATS.items()}
+        kind = form or by_ending.get(out.suffix)
+        if kind is None:
+            raise InputError(f"--out {out.name}: its ending names no format; add --format, or end it in one of"
+                             f" {', '.join(by_ending)}")  # fmt: skip
+        paths = {kind: out, "json": out if kind == "json" else out.with_suffix(".json")}
+    for kind, path in paths.items():
+        path.write_text(written(made, kind), encoding="utf-8", newline="\n")
+    return list(paths.values())

@@ -1,0 +1,182 @@
+"""A table as text cells, and its writers: plain text, Markdown, CSV, HTML, LaTeX.  Same table, same bytes."""
+
+import csv
+import html
+import io
+import re
+from dataclasses import dataclass
+
+from proofs_check.tables import latex
+from proofs_check.tables.notation import cell_text
+from proofs_check.tables.table import NEAR, NOTATIONS, Cell, Column, Table
+
+FORMATS = {"text": ".txt", "latex": ".tex", "md": ".md", "csv": ".csv", "html": ".html", "json": ".json"}
+TABLE_STYLE = (
+    "body{font-family:sans-serif}figure{margin:1rem;overflow-x:auto}table{border-collapse:collapse}"
+    "caption{font-weight:bold;text-align:left;padding:.5rem 0}th,td{padding:.2rem .6rem;text-align:right}"
+    "td{font-variant-numeric:tabular-nums;white-space:nowrap}thead{border-bottom:1px solid}figcaption{margin-top:.6rem}"
+)
+FIGURE_SPACE, POINT_SPACE = "\u2007", "\u2008"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Texts: title, two lines of heading a column, cells, notes.  A cell with a note ends in its mark: ``none [a]``."""
+
+    title: str
+    columns: tuple[Column, ...]
+    cells: tuple[tuple[str, ...], ...]
+    marks: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def subheadings(self) -> list[str]:
+        return [", ".join(filter(None, (c.symbol if c.symbol != c.heading else "", c.unit))) for c in self.columns]
+
+
+def sheet(table: Table) -> Sheet:
+    """Return the texts of a table, with the notes that say how to read them."""
+    reasons: dict[str, str] = {}
+    for row in table.rows:
+        for cell in row:
+            if cell.note:
+                reasons.setdefault(cell.note, _letter(len(reasons)))
+    cells = tuple(
+        tuple(
+            cell_text(cell, column, digits=table.digits, notation=table.notation)
+            for column, cell in zip(table.columns, row, strict=True)
+        )
+        for row in table.rows
+    )
+    marks = tuple(tuple(reasons.get(cell.note, "") for cell in row) for row in table.rows)
+    notes = [NOTATIONS[table.notation]] if any(_is_number(c) for row in table.rows for c in row) else []
+    if table.notation == "truncated" and any("(" in text for row in cells for text in row):
+        notes.append(NEAR)
+    if any("~" in text for row in cells for text in row):
+        notes.append("~ marks an estimate: nothing vouches for its digits.")
+    return Sheet(table.title, table.columns, cells, marks, (*notes, *table.conventions), tuple(reasons))
+
+
+def written(table: Table, form: str) -> str:
+    """Return a table in one of :data:`FORMATS`, ending in a newline."""
+    if form == "json":
+        from proofs_check.tables.twin import twin_text
+
+        return twin_text(table)
+    return {"text": text, "md": markdown, "csv": comma_separated, "html": page, "latex": latex.document}[form](
+        sheet(table)
+    )
+
+
+def text(s: Sheet) -> str:
+    """Return plain text, numbers aligned at the decimal point."""
+    columns = [aligned(column) for column in _columns(s)]
+    heads = [[c.heading, sub] for c, sub in zip(s.columns, s.subheadings, strict=True)]
+    widths = [max(map(len, [*cells, *head])) for cells, head in zip(columns, heads, strict=True)]
+    lines = [s.title, ""]
+    for i in range(2):
+        lines.append("  ".join(f"{head[i]:>{w}}" for head, w in zip(heads, widths, strict=True)).rstrip())
+    lines.append("  ".join("-" * w for w in widths))
+    lines += [
+        "  ".join(f"{c:>{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in zip(*columns, strict=True)
+    ]
+    return "\n".join([*lines, "", *_footer(s), ""])
+
+
+def markdown(s: Sheet) -> str:
+    """Return a Markdown table; bars and markup in outside text are escaped."""
+    columns = [aligned(column) for column in _columns(s)]
+    heads = [
+        _md(c.heading) + (f" ({_md(sub)})" if sub else "") for c, sub in zip(s.columns, s.subheadings, strict=True)
+    ]
+    widths = [max(len(head), 3, *map(len, cells)) for cells, head in zip(columns, heads, strict=True)]
+    lines = [f"**{_md(s.title)}**", "", _bars([f"{h:>{w}}" for h, w in zip(heads, widths, strict=True)])]
+    lines.append(_bars(["-" * (w - 1) + ":" for w in widths]))
+    lines += [_bars([f"{_md(c):>{w}}" for c, w in zip(row, widths, strict=True)]) for row in zip(*columns, strict=True)]
+    return "\n".join([*lines, "", *(f"{_md(line)}  " for line in _footer(s)), ""])
+
+
+def comma_separated(s: Sheet) -> str:
+    """Return CSV: one line of headings; a cell without a value says why."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    heads = [f"{c.heading} [{sub}]" if sub else c.heading for c, sub in zip(s.columns, s.subheadings, strict=True)]
+    writer.writerow(map(_inert, heads))
+    by_mark = {_letter(i): reason for i, reason in enumerate(s.reasons)}
+    for row, marks in zip(s.cells, s.marks, strict=True):
+        writer.writerow(f"{c}: {by_mark[m]}" if m else c for c, m in zip(row, marks, strict=True))
+    return out.getvalue()
+
+
+def page(s: Sheet) -> str:
+    """Return an HTML page with the table."""
+    head = f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{html.escape(s.title)}</title>'
+    return f"{head}\n<style>{TABLE_STYLE}</style>\n{fragment(s)}</html>\n"
+
+
+def fragment(s: Sheet) -> str:
+    """Return an HTML table element with caption and notes; numbers line up at the decimal point."""
+    lines = ['<figure class="exaq-table">', "<table>", f"<caption>{html.escape(s.title)}</caption>", "<thead><tr>"]
+    for column, sub in zip(s.columns, s.subheadings, strict=True):
+        small = f"<br><small>{html.escape(sub)}</small>" if sub else ""
+        hint = f' title="{html.escape(column.meaning)}"' if column.meaning else ""
+        lines.append(f'<th scope="col"{hint}>{html.escape(column.heading)}{small}</th>')
+    lines.append("</tr></thead>\n<tbody>")
+    for row in zip(*(aligned(column, FIGURE_SPACE, POINT_SPACE) for column in _columns(s)), strict=True):
+        lines.append("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>")
+    lines.append("</tbody>\n</table>")
+    notes = "<br>\n".join(html.escape(line) for line in _footer(s))
+    return "\n".join([*lines, f"<figcaption>{notes}</figcaption>", "</figure>", ""])
+
+
+def aligned(cells: list[str], space: str = " ", point: str = " ") -> list[str]:
+    """Return numbers padded on the right so that their decimal points stand in one column; words stay as they are."""
+    tails = [_tail(cell) for cell in cells]
+    longest = max((t for t in tails if t is not None), key=len, default="")
+    padded = []
+    for cell, tail in zip(cells, tails, strict=True):
+        missing = 0 if tail is None else len(longest) - len(tail)
+        pad = (point + space * (missing - 1)) if missing and not tail else space * missing
+        padded.append(cell + pad)
+    return padded
+
+
+def _tail(cell: str) -> str | None:
+    """Return what follows the whole part of a plain number, or None for any other text."""
+    match = re.fullmatch(r"~?-?[0-9]+(\..*)?", cell)
+    return None if match is None else match[1] or ""
+
+
+def _columns(s: Sheet) -> list[list[str]]:
+    """Return the cells by column, notes marked."""
+    marked = [
+        [f"{c} [{m}]" if m else c for c, m in zip(row, marks, strict=True)]
+        for row, marks in zip(s.cells, s.marks, strict=True)
+    ]
+    return [[row[j] for row in marked] for j in range(len(s.columns))]
+
+
+def _footer(s: Sheet) -> list[str]:
+    return [*s.notes, *(f"[{_letter(i)}] {reason}" for i, reason in enumerate(s.reasons))]
+
+
+def _letter(i: int) -> str:
+    return chr(97 + i) if i < 26 else f"{chr(97 + i // 26 - 1)}{chr(97 + i % 26)}"
+
+
+def _is_number(cell: Cell) -> bool:
+    return cell.enclosure is not None and bool(cell.method)
+
+
+def _md(word: str) -> str:
+    return re.sub(r"([\\`*_{}<>#|])", r"\\\1", word)
+
+
+def _bars(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _inert(word: str) -> str:
+    """Return text that no spreadsheet takes for a formula."""
+    return "'" + word if word[:1] in "=+-@" else word
