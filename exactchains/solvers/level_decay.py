@@ -21,21 +21,30 @@ def decay_rate(sums: "Summation") -> Any:
     For each irreducible class of R and any v > 0,
     :math:`\min_i (Rv)_i / v_i \le \mathrm{sp} \le \max_i (Rv)_i / v_i` (Collatz, Wielandt).
     """
-    R, size = sums.R, sums.size
-    pattern = np.array([[not x == 0 for x in row] for row in R.tolist()])
-    live = np.array([not x == 0 for x in sums.one.entries()])
+    R, pattern, live = sums.R, nonzero(sums.R), nonzero(sums.one)[0]
     while True:
         more = live | (live.astype(float) @ pattern.astype(float) > 0)
         if (more == live).all():
             break
         live = more
-    _, labels = connected_components(csr_matrix(pattern), connection="strong")
     best: Any = sums.number(0)
-    for c in range(labels.max() + 1):
-        members = [i for i in range(size) if labels[i] == c and live[i]]
-        if members and (len(members) > 1 or pattern[members[0], members[0]]):
+    for members in irreducible_parts(R):
+        if live[members[0]]:
             best = _larger(best, _radius(sums.matrix([[R[i, j] for j in members] for i in members])))
     return best if sums.chain.stride == 1 or best == 0 else arb(best).root(sums.chain.stride)
+
+
+def irreducible_parts(R: Any) -> list[list[int]]:
+    """Return the classes of phases that R leads around in."""
+    pattern = nonzero(R)
+    _, labels = connected_components(csr_matrix(pattern), connection="strong")
+    classes = [np.flatnonzero(labels == c).tolist() for c in range(labels.max() + 1)]
+    return [members for members in classes if len(members) > 1 or pattern[members[0], members[0]]]
+
+
+def nonzero(matrix: Any) -> Any:
+    """Return where a matrix of fractions or balls is not exactly zero (``x != 0`` asks for certainly nonzero balls)."""
+    return ~np.array([[bool(x == 0) for x in row] for row in matrix.tolist()])
 
 
 def _larger(x: Any, y: Any) -> Any:
@@ -47,7 +56,19 @@ def _radius(R: Any) -> Any:
     m = R.nrows()
     if m == 1:
         return R[0, 0]
-    R = arb_mat(R)
+    least, most = _quotients(arb_mat(R), arb_mat([[x] for x in perron_vector(arb_mat(R))]))
+    return least.union(most)
+
+
+def perron_vector(R: arb_mat) -> list[arb]:
+    """Return an exact positive vector near the Perron vector of an irreducible nonnegative matrix.
+
+    Raises
+    ------
+    Undecided
+        Inverse iteration did not come to a positive vector.
+    """
+    m = R.nrows()
     doubles = np.array([[float(x.mid()) for x in row] for row in R.tolist()])
     values, vectors = np.linalg.eig(doubles)
     top = int(np.argmax(np.abs(values)))
@@ -59,7 +80,7 @@ def _radius(R: Any) -> Any:
         if ratio is not None:
             width = ratio[1] - ratio[0]
             if last is not None and not width < last / 4:
-                return ratio[0].union(ratio[1])
+                return list(v.entries())
             last, shift = width, ((ratio[0] + ratio[1]) / 2).mid()
         v = _inverse_step(middle, identity, shift, v)
     raise Undecided("the decay rate did not converge")

@@ -58,10 +58,11 @@ def drift(blocks: LevelIntegers) -> DriftProof:
     _, labels = connected_components(flow, connection="strong")
     classes = [np.flatnonzero(labels == c) for c in range(labels.max() + 1)]
     closed = [c for c in classes if not (flow[c][:, np.setdiff1d(np.arange(blocks.size), c)]).nnz]
-    worst: DriftProof | None = None
     for members in closed:
         if not (up[members].any() or down[members].any() or kill[members].any()):
             raise DoesNotExist(f"phases {members.tolist()[:8]} never leave their level: there is no chain of levels")
+    worst: DriftProof | None = None
+    for members in closed:
         if not kill[members].any():
             proof = _class_drift(blocks, members)
             if proof.drift is Drift.TRANSIENT:

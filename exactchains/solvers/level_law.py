@@ -35,14 +35,15 @@ class LevelLaw:
     digits: int
     _working: int = field(default=0, repr=False)
     _sums: Summation | None = field(default=None, repr=False)
-    _rates: RateMatrix | None = field(default=None, repr=False)
 
     @property
     def rates(self) -> RateMatrix:
         """G and R, with at least the digits of the law."""
-        self._summation(self.digits + 4)
-        assert self._rates is not None
-        return self._rates
+        return self.summation().rates
+
+    def summation(self) -> Summation:
+        """Return the parts of the law at the present working precision."""
+        return self._summation(max(self._working, self.digits + 4))
 
     def level(self, n: int) -> list[Enclosure]:
         """Return P(level = n, phase) for every phase of that level."""
@@ -96,8 +97,8 @@ class LevelLaw:
             try:
                 sums = self._summation(working)
                 with flint.ctx.workprec(sums.prec):
-                    found = [Enclosure.of(x) for x in quantity(sums)]
-            except Undecided:
+                    found = [_enclosure(x) for x in quantity(sums)]
+            except (Undecided, ZeroDivisionError):  # not provably regular at this precision
                 working *= 2
                 continue
             reached = min((self.digits if x.certain_digits is None else x.certain_digits for x in found), default=0)
@@ -109,10 +110,14 @@ class LevelLaw:
     def _summation(self, working: int) -> Summation:
         if self._sums is None or working > self._working:
             rates = rate_matrix(self.chain, digits=working)
+            if rates.status != "recurrent":
+                raise DoesNotExist(
+                    f"the chain is {rates.status}: its level does not settle, there is no stationary law"
+                )
             prec = math.ceil(3.33 * working) + 96 + self.chain.phases
             with flint.ctx.workprec(prec):
                 self._sums = Summation(self.chain, rates, prec)
-            self._working, self._rates = working, rates
+            self._working = working
         return self._sums
 
 
@@ -144,8 +149,11 @@ def level_law(chain: LevelChain, *, digits: int = 15) -> LevelLaw:
     if chain.boundary_local is None:
         raise InputError("boundary_local is missing: a law needs the blocks of level 0; give boundary_local")
     law = LevelLaw(chain, digits)
-    status = law.rates.status
-    if status != "recurrent":
-        raise DoesNotExist(f"the chain is {status}: it has no stationary law (mean drift of the level is not negative)")
     law.level(0)
     return law
+
+
+def _enclosure(x: Any) -> Enclosure:
+    """Return the enclosure of a number; a ball without radius is exact."""
+    found = Enclosure.of(x)
+    return Enclosure.exact(found.lower) if found.lower == found.upper else found

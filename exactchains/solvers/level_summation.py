@@ -13,6 +13,7 @@ from exactchains.chain import FiniteChain
 from exactchains.domain import QQ, Balls, Domain
 from exactchains.level_chain import LevelChain
 from exactchains.solvers.gth import gth
+from exactchains.solvers.level_decay import nonzero
 from exactchains.solvers.matrix_geometric import RateMatrix
 from exactchains.solvers.rate_refinement import Bounds
 from exactchains.truth import DoesNotExist
@@ -30,8 +31,10 @@ class Summation:
         self.chain, self.rates, self.prec = chain, rates, prec
         self.size, self.start = chain.phases, len(chain.widths)
         self.exact = rates.exact is not None and self.size <= EXACT_PHASES and sum(chain.widths) <= EXACT_BOUNDARY
-        self.number, self.matrix = (fmpq, fmpq_mat) if self.exact else (arb, arb_mat)
-        self.G, self.R = (rates.exact or (None, None)) if self.exact else (_balls(rates, 0), _balls(rates, 1))
+        self.number: Any = fmpq if self.exact else arb
+        self.matrix: Any = fmpq_mat if self.exact else arb_mat
+        both: Any = rates.exact if self.exact else (_balls(rates, 0), _balls(rates, 1))
+        self.G, self.R = both[0], both[1]
         inner = self.matrix([list(row) for row in chain.local]) + self.matrix([list(row) for row in chain.up]) * self.G
         identity = self.matrix(self.size, self.size, [int(i == j) for i in range(self.size) for j in range(self.size)])
         if chain.time == "discrete":
@@ -50,8 +53,9 @@ class Summation:
         for i, row in enumerate(chain.boundary_up):
             if row:
                 passed = self._entry({0: self.number(1)}, (row,)) * back
+                live = nonzero(passed)
                 for j in range(passed.ncols()):
-                    if j != i and not passed[0, j] == 0:
+                    if j != i and live[0, j]:
                         rows[i][j] = rows[i].get(j, self.number(0)) + passed[0, j]
         zero = _recurrent_law(rows, QQ if self.exact else Balls(self.prec))
         one = self._divided(self._entry(dict(enumerate(zero)), chain.boundary_up), self.M)
@@ -70,13 +74,13 @@ class Summation:
         """Return M^-1 (boundary_down + (I - R)^-1 reset): where level 0 is entered after level 1 was entered."""
         chain = self.chain
         assert chain.boundary_local is not None and chain.boundary_down is not None
-        back = self.matrix(self.size, len(chain.boundary_local))
+        back: Any = self.matrix(self.size, len(chain.boundary_local))
         for i, row in enumerate(chain.boundary_down):
             for j, x in row.items():
                 back[i, j] = self.number(x)
         if chain.reset is not None:
             back += self.gap.solve(self.matrix([list(row) for row in chain.reset]))
-        found = self.M.solve(back)
+        found: Any = self.M.solve(back)
         reachable = _support(self, back)
         for i in range(found.nrows()):
             for j in range(found.ncols()):
@@ -162,7 +166,7 @@ def _onto(power: int, r: int) -> int:
 def _recurrent_law(rows: list[dict[int, Any]], domain: Domain) -> list[Any]:
     """Return the law, up to a factor, of the only recurrent class; zero elsewhere."""
     size = len(rows)
-    pairs = [(i, j) for i, row in enumerate(rows) for j, x in row.items() if not x == 0]
+    pairs = [(i, j) for i, row in enumerate(rows) for j, x in row.items() if not bool(x == 0)]
     graph = csr_matrix((np.ones(len(pairs)), ([i for i, _ in pairs], [j for _, j in pairs])), shape=(size, size))
     count, labels = connected_components(graph, connection="strong")
     leaving = {labels[i] for i, j in pairs if labels[i] != labels[j]}
@@ -182,8 +186,7 @@ def _recurrent_law(rows: list[dict[int, Any]], domain: Domain) -> list[Any]:
 def _support(sums: Summation, back: Any) -> Any:
     """Return where M^-1 back is positive: local and up G lead to a phase with a way back."""
     size = sums.size
-    step = np.array([[not x == 0 for x in row] for row in sums.M.tolist()]) | np.eye(size, dtype=bool)
-    found = np.array([[not x == 0 for x in row] for row in back.tolist()])
+    step, found = nonzero(sums.M) | np.eye(size, dtype=bool), nonzero(back)
     while True:
         more = (step.astype(float) @ found.astype(float)) > 0
         if (more == found).all():

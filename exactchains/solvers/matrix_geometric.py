@@ -20,7 +20,7 @@ from exactchains.level_chain import LevelChain
 from exactchains.solvers.ball_reduction import ball_bounds
 from exactchains.solvers.cyclic_reduction import Approximation, reduction, shifted
 from exactchains.solvers.level_drift import Drift, DriftProof, drift
-from exactchains.solvers.level_integers import LevelIntegers, floats, level_integers
+from exactchains.solvers.level_integers import LevelIntegers, floats, level_integers, values
 from exactchains.solvers.rate_certificate import rate_certificate
 from exactchains.solvers.rate_refinement import Bounds, RateProof, Refinement
 from exactchains.truth import InputError, PrecisionExhausted, Undecided
@@ -212,10 +212,16 @@ def _certain(bounds: Bounds) -> int:
     open_ = gap > 0
     if not open_.any():
         return 10**6
-    if (low[open_] <= 0).any():
-        return 0
+    if (low[open_] <= 0).any():  # beside the largest entries these vanish in doubles
+        return _certain_slowly(bounds)
     ratio = float(np.log10(low[open_] / gap[open_]).min()) + (low_exponent - gap_exponent) * math.log10(2)
     return max(0, math.floor(ratio - 1e-6) + 1)
+
+
+def _certain_slowly(bounds: Bounds) -> int:
+    pairs = zip(values(bounds.lower), values(bounds.upper), strict=True)
+    ratios = [low.bit_length() - (high - low).bit_length() if low > 0 else 0 for low, high in pairs if high > low]
+    return max(0, math.floor((min(ratios) - 1) * math.log10(2)) + 1)
 
 
 def _rows(bounds: Bounds) -> list[list[Enclosure]]:

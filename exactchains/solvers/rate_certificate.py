@@ -2,14 +2,121 @@
 
 from typing import TYPE_CHECKING, Any
 
-from flint import fmpq, fmpz, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from exactchains.level_chain import LevelChain
-from exactchains.number import wire
+from exactchains.solvers.level_drift import Drift, DriftProof
+from exactchains.solvers.rate_refinement import GAMMA_BITS, Bounds
 
 if TYPE_CHECKING:
     from exactchains.solvers.matrix_geometric import RateMatrix
 
+FORMAT = 1
+FOUND_BY = {"tool": "exactchains.solvers"}
+
 
 def rate_certificate(rates: "RateMatrix") -> dict[str, Any] | None:
-    return None
+    """Return the certificate; None for null recurrent chains and where the bounds were found in balls."""
+    if (rates.proof is None and rates.exact is None) or rates.drift.drift is Drift.NULL_RECURRENT:
+        return None
+    conclusion, proof = rate_parts(rates)
+    conclusion["status"], proof["drift"] = rates.status, drift_text(rates.drift)
+    problem = level_problem(rates.chain, boundary=False)
+    return certificate("rates", problem, conclusion, proof)
+
+
+def drift_certificate(rates: "RateMatrix") -> dict[str, Any]:
+    """Return the certificate that the chain is recurrent, null recurrent or transient (kind *level-drift*)."""
+    problem = level_problem(rates.chain, boundary=False)
+    return certificate("level-drift", problem, {"status": rates.status}, drift_text(rates.drift))
+
+
+def certificate(kind: str, problem: Any, conclusion: Any, proof: Any) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "kind": kind,
+        "problem": problem,
+        "conclusion": conclusion,
+        "proof": proof,
+        "found_by": dict(FOUND_BY),
+    }
+
+
+def rate_parts(rates: "RateMatrix") -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the bounds of G and R, and the vectors that prove them."""
+    if rates.exact is not None:
+        return _exact_parts(rates)
+    assert rates.proof is not None
+    bounds: dict[str, Any] = {"G": _text(rates.first), "R": _text(rates.rate)}
+    proof: dict[str, Any] = {"t": [integer_text(x) for x in rates.proof.t]}
+    if rates.proof.V is not None:
+        return bounds, proof | {"V": _rows(rates.proof.V)}
+    gamma = rational_text(fmpq(rates.proof.gamma, fmpz(1) << GAMMA_BITS))
+    vectors = {name: [integer_text(x) for x in getattr(rates.proof, name)] for name in ("u", "v")}
+    return bounds, proof | {"gamma": gamma} | vectors
+
+
+def _exact_parts(rates: "RateMatrix") -> tuple[dict[str, Any], dict[str, Any]]:
+    """Bounds that coincide; the vectors solve (gamma up + local + up G) v = -1 and (local + up G) t = -1 exactly."""
+    assert rates.exact is not None
+    G, R = rates.exact
+    up, local = fmpq_mat(rates.blocks.up), fmpq_mat(rates.blocks.local)
+    inner, m = -1 * (local + up * G), rates.blocks.size
+    ones, gamma = fmpq_mat(m, 1, [1] * m), fmpq(1) if any(G.entries()) else fmpq(1, 2)
+    v, t = (inner - up * gamma).solve(ones), inner.solve(ones)
+    proof = {"gamma": str(gamma), "u": ["1"] * m, "v": _scaled(v), "t": _scaled(t)}
+    return {"G": _exact_text(G), "R": _exact_text(R)}, proof
+
+
+def drift_text(proof: DriftProof) -> dict[str, Any]:
+    y = [rational_text(x) for x in proof.y]
+    return {"members": list(proof.members), "y": y, "constant": rational_text(proof.constant)}
+
+
+def level_problem(chain: LevelChain, *, boundary: bool) -> dict[str, Any]:
+    """Return the chain as exact text, dense blocks by name."""
+    problem: dict[str, Any] = {"time": chain.time}
+    for name in ("up", "local", "down", "reset"):
+        if (block := getattr(chain, name)) is not None:
+            problem[name] = [[rational_text(x) for x in row] for row in block]
+    if boundary:
+        assert chain.boundary_local is not None
+        width = len(chain.boundary_local)
+        for name, across in (("boundary_local", width), ("boundary_up", chain.phases), ("boundary_down", width)):
+            rows = getattr(chain, name)
+            problem[name] = [[rational_text(row.get(j, fmpq(0))) for j in range(across)] for row in rows]
+    return problem
+
+
+def rational_text(x: fmpq) -> str:
+    """Return ``p/q`` with long integers in hexadecimal."""
+    return integer_text(int(x.p)) if x.q == 1 else f"{integer_text(int(x.p))}/{integer_text(int(x.q))}"
+
+
+def integer_text(x: int) -> str:
+    if -(10**18) < x < 10**18:
+        return str(x)
+    return f"-0x{-x:x}" if x < 0 else f"0x{x:x}"
+
+
+def _text(bounds: Bounds) -> dict[str, Any]:
+    return {
+        "over": integer_text(1 << bounds.bits),
+        "lower": _rows(bounds.lower),
+        "upper": _rows(bounds.upper),
+    }
+
+
+def _exact_text(matrix: fmpq_mat) -> dict[str, Any]:
+    top, over = matrix.numer_denom()
+    rows = _rows(top)
+    return {"over": integer_text(int(over)), "lower": rows, "upper": rows}
+
+
+def _rows(matrix: fmpz_mat) -> list[list[str]]:
+    return [[integer_text(int(x)) for x in row] for row in matrix.tolist()]
+
+
+def _scaled(column: fmpq_mat) -> list[str]:
+    top, _ = column.numer_denom()
+    return [integer_text(int(x)) for x in top.entries()]

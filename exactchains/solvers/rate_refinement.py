@@ -3,14 +3,14 @@ r"""G and R of a level chain: refined in fixed point, then enclosed by a sub- an
 With :math:`F(X) = down + local\,X + up\,X^2`:
 
 * ``upper`` U >= 0 with F(U) <= 0 gives G <= U;
-* ``lower`` 0 <= Y <= U with F(Y) >= 0 gives Y <= G when U is no other fixed point's bound: there are gamma, u > 0 with
+* ``lower`` 0 <= Y <= U with F(Y) >= 0 gives Y <= G when no other solution lies below U: there are gamma, u > 0 with
   U u <= gamma u (recurrent without resets: gamma = 1, u = 1, because G 1 <= 1), and v > 0 with
-  (gamma up + local + up U) v < 0;
+  (gamma up + local + up U) v < 0; or a matrix V, positive where U is, with (local + up U) V + up V U < 0 there;
 * R: with M(X) = -(local + up X) and t > 0, M(U) t > 0: X M(U) >= up gives R <= X, Y M(G lower) <= up gives Y <= R.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -48,12 +48,13 @@ class Refined:
 
 @dataclass(frozen=True)
 class RateProof:
-    """What a checker needs beside the bounds: gamma, u, v, t of the module's text, integers over powers of two."""
+    """What a checker needs beside the bounds: t and either gamma, u, v or V, as in the module's text."""
 
-    gamma: int  # over 2^GAMMA_BITS
-    u: list[int]
-    v: list[int]
     t: list[int]
+    gamma: int = 0  # over 2^GAMMA_BITS
+    u: list[int] = field(default_factory=list)
+    v: list[int] = field(default_factory=list)
+    V: fmpz_mat | None = None
 
 
 @dataclass
@@ -160,33 +161,48 @@ class Refinement:
         return Bounds(lower, upper, bits, inner)
 
     def proof(self, bounds: Bounds, recurrent: bool) -> RateProof:
-        """Return the vectors that tie the sub-solution to the minimal solution, checked in integers."""
+        """Return what ties the sub-solution to the minimal solution, checked in integers."""
+        assert bounds.inner is not None
+        inner = bounds.inner[1]
+        t = _integers(self.inverse[1] @ self.blocks.diagonal, 30)
+        if max(values(inner * column(t))) >= 0:
+            raise Undecided("no M-matrix vector at this precision")
+        try:
+            return RateProof(t, *self._vectors(bounds, inner, recurrent))
+        except Undecided:
+            return RateProof(t, V=self._matrix(bounds, inner))
+
+    def _vectors(self, bounds: Bounds, inner: fmpz_mat, recurrent: bool) -> tuple[int, list[int], list[int]]:
+        """Return gamma, u and v."""
         blocks, m = self.blocks, self.blocks.size
         up, local, _, _ = blocks.doubles
         gamma, u = (1 << GAMMA_BITS, [1] * m) if recurrent else self._contraction(bounds)
-        ratio = gamma / 2.0**GAMMA_BITS
-        M = -(ratio * up + local + up @ self.start.G)
+        M = -(gamma / 2.0**GAMMA_BITS * up + local + up @ self.start.G)
         np.fill_diagonal(M, M.diagonal() + blocks.diagonal + local.diagonal())
-        v = _integers(np.linalg.solve(M, blocks.diagonal), MARGIN_BITS)
+        v = _integers(_solved(M, blocks.diagonal), MARGIN_BITS)
         one, wide = fmpz(1) << bounds.bits, fmpz(1) << GAMMA_BITS
-        assert bounds.inner is not None
-        inner = bounds.inner[1]
-        if min(v) <= 0 or max(values((blocks.up * (one * gamma) + inner * wide) * column(v))) >= 0:
+        if max(values((blocks.up * (one * gamma) + inner * wide) * column(v))) >= 0:
+            raise Undecided("no vector ties the sub-solution to the minimal solution at this precision")
+        return gamma, u, v
+
+    def _matrix(self, bounds: Bounds, inner: fmpz_mat) -> fmpz_mat:
+        """Return V, for chains whose classes drift in different directions."""
+        live = self.start.G > 0
+        V = fixed(self.profile, MARGIN_BITS - int(np.frexp(self.profile[live].min(initial=1.0))[1]))
+        total = inner * V + self.blocks.up * V * bounds.upper
+        if any(x >= 0 for x, inside in zip(total.entries(), live.ravel().tolist(), strict=True) if inside):
             raise Undecided("the sub-solution is not tied to the minimal solution at this precision")
-        t = _integers(self.inverse[1] @ blocks.diagonal, 30)
-        if min(t) <= 0 or max(values(inner * column(t))) >= 0:
-            raise Undecided("no M-matrix vector at this precision")
-        return RateProof(gamma, u, v, t)
+        return V
 
     def _contraction(self, bounds: Bounds) -> tuple[int, list[int]]:
         """Return gamma < 1 and u > 0 with U u <= gamma u, for a chain that need not come back."""
         G, m = self.start.G, self.blocks.size
         radius = float(np.abs(np.linalg.eigvals(G)).max())
-        gamma = min((1 + radius) / 2, 1 - 2.0**-50)
-        u = _integers(np.linalg.solve(np.eye(m) - G / gamma, np.ones(m)), MARGIN_BITS)
+        gamma = (1 + radius) / 2
+        u = _integers(_solved(np.eye(m) - G / gamma, np.ones(m)), MARGIN_BITS)
         whole = math.ceil(gamma * 2.0**GAMMA_BITS)
         left, one = bounds.upper * column(u) * (fmpz(1) << GAMMA_BITS), fmpz(1) << bounds.bits
-        if min(u) <= 0 or max(values(left - column(u) * (one * whole))) > 0:
+        if max(values(left - column(u) * (one * whole))) > 0:
             raise Undecided("no contraction vector at this precision")
         return whole, u
 
@@ -223,6 +239,13 @@ class Refinement:
             if size <= 40 - bits or not error.any():
                 return X
         raise Undecided("refinement of R does not converge")
+
+
+def _solved(A: Array, b: Array) -> Any:
+    try:
+        return np.linalg.solve(A, b)
+    except np.linalg.LinAlgError:
+        raise Undecided("a matrix is singular in doubles") from None
 
 
 def _clipped(X: fmpz_mat) -> fmpz_mat:

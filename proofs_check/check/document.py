@@ -17,10 +17,12 @@ KINDS = {
     "induction": "induction",
     "levels": "levels",
     "counterexample": "counterexample",
+    "words": "words",
     "stationary": "stationary",
     "lumping": "lumping",
     "level-drift": "recurrence",
     "rates": "rate_matrix",
+    "level-law": "level_law",
     "fixed-point": "fixed_point",
 }
 

@@ -1,0 +1,206 @@
+"""G and R of level chains against closed forms, mpmath, peers' cases and the checker."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exactchains import DoesNotExist, LevelChain, rational
+from exactchains.solvers.ball_reduction import ball_bounds
+from exactchains.solvers.level_drift import Drift, drift
+from exactchains.solvers.level_integers import level_integers
+from exactchains.solvers.matrix_geometric import _refined, _rows, _starts, rate_matrix
+from exactchains.solvers.rate_certificate import drift_certificate
+from proofs_check.check.document import check, loads
+
+from .level_chains import generator, logarithmic_reduction, single_server
+
+CASES = {
+    case["id"]: case
+    for case in json.loads((Path(__file__).parents[1] / "data" / "peer_cases.json").read_text())["cases"]
+}
+LOADS = ["1/2", "9/10", "999/1000", "999999/1000000", "999999999/1000000000"]
+
+
+def exact_text(block):
+    return [[str(x) for x in row] for row in block]
+
+
+def accepted(certificate):
+    check(loads(json.dumps(certificate)))
+
+
+def routes(chain, digits):
+    """Return G and R by the refined and by the ball route, whatever the entry function would choose."""
+    blocks = level_integers(chain)
+    sign = drift(blocks)
+    for start in _starts(blocks, sign):
+        found = _refined(blocks, sign, start, digits)
+        if found is not None:
+            yield _rows(found[0]), _rows(found[1])
+    certain = sign.drift is not Drift.TRANSIENT and not blocks.patterns[3].any()
+    yield tuple(map(_rows, ball_bounds(blocks, certain, digits)))
+
+
+def test_peer_case_with_rank_one_blocks_is_exact():
+    case = CASES["butools-qbd-1"]
+    blocks = {"up": case["F"], "local": case["L"], "down": case["B"], "boundary_local": case["L0"]}
+    rates = rate_matrix(LevelChain.from_blocks({name: exact_text(block) for name, block in blocks.items()}))
+    for mine, theirs in ((rates.G, case["G_exact"]), (rates.R, case["R_exact"])):
+        assert [[x.value for x in row] for row in mine] == [[rational(x) for x in row] for row in theirs]
+    assert rates.status == "recurrent" and rates.certain_digits is None
+    accepted(rates.certificate)
+
+
+@pytest.mark.parametrize("load", LOADS)
+def test_every_route_encloses_the_exact_matrices_up_to_load_one(load):
+    chain = generator([["0", load], [load, "0"]], [["0", "1/7"], ["1/3", "0"]], [["1/3", "2/3"], ["1/3", "2/3"]])
+    exact = rate_matrix(chain)
+    assert exact.exact is not None
+    for G, R in routes(chain, 25):
+        for bounds, truth in ((G, exact.G), (R, exact.R)):
+            for row, want in zip(bounds, truth, strict=True):
+                for x, y in zip(row, want, strict=True):
+                    assert x.contains(y.value) and x.has_digits(25)
+
+
+@pytest.mark.parametrize("load", ["3/2", "1000001/1000000", "1000000001/1000000000", "100"])
+def test_transient_single_server(load):
+    rates = rate_matrix(single_server(load))
+    assert rates.status == "transient"
+    assert rates.G[0][0].contains(1 / Fraction(load)) and rates.R[0][0].contains(1)
+    assert rates.certain_digits >= 15
+    accepted(rates.certificate)
+
+
+def test_null_recurrent_is_named_and_enclosed():
+    blocks = [["1", "0"], ["0", "1"]], [["0", "2"], ["1", "0"]], [["1", "0"], ["0", "1"]]
+    rates = rate_matrix(generator(*blocks), digits=12)
+    assert rates.status == "null recurrent" and rates.certain_digits >= 12
+    x = (5 - mpmath.sqrt(21)) / 2  # up = down = 1: G is a function of the phase generator, with eigenvalues 1 and x
+    for i, row in enumerate([[(1 + 2 * x) / 3, 2 * (1 - x) / 3], [(1 - x) / 3, (2 + x) / 3]]):
+        for j, value in enumerate(row):
+            assert abs(float(rates.G[i][j].lower.p) / float(rates.G[i][j].lower.q) - value) < 1e-11
+    accepted(drift_certificate(rates))
+    assert rates.certificate is None
+
+
+def test_reset_chain_has_no_level_below_and_a_closed_form():
+    blocks = {"up": [["1/2", "0"], ["1/4", "1/4"]], "reset": [["1/4", "1/4"], ["1/2", "0"]]}
+    rates = rate_matrix(LevelChain.from_blocks(blocks, time="discrete"))
+    assert all(x.value == 0 for row in rates.G for x in row)
+    assert [[x.value for x in row] for row in rates.R] == [[rational(x) for x in row] for row in blocks["up"]]
+    accepted(rates.certificate)
+
+
+def test_levels_that_are_no_chain_are_refused():
+    with pytest.raises(DoesNotExist, match="never leave their level"):
+        rate_matrix(generator([["1", "0"], ["0", "0"]], [["0", "1"], ["0", "0"]], [["2", "0"], ["0", "0"]]))
+    with pytest.raises(DoesNotExist, match="within bounds"):
+        rate_matrix(generator([["0", "1"], ["0", "0"]], [["0", "0"], ["0", "0"]], [["0", "0"], ["1", "0"]]))
+
+
+def test_some_closed_class_that_drifts_up_makes_the_chain_transient():
+    rates = rate_matrix(generator([["1", "0"], ["0", "3"]], [["0", "0"], ["0", "0"]], [["2", "0"], ["0", "2"]]))
+    assert rates.status == "transient" and rates.drift.members == [1]
+    assert rates.G[0][0].contains(1) and rates.G[1][1].contains("2/3") and rates.G[0][1].value == 0
+    accepted(rates.certificate)
+
+
+def test_structural_zeros_are_exact():
+    rates = rate_matrix(generator([["1", "0"], ["0", "1"]], [["0", "1"], ["0", "0"]], [["0", "3"], ["0", "2"]]))
+    assert [[x.value == 0 for x in row] for row in rates.G] == [[True, False], [True, False]]
+
+
+def test_nearly_decoupled_halves_keep_every_digit():
+    tiny = "1e-12"
+    blocks = (
+        [["1", "0", "0"], ["0", "1", tiny], ["0", "0", "1/2"]],
+        [["0", "1", tiny], ["1", "0", "0"], [tiny, "0", "0"]],
+        [["2", "1", "0"], ["1", "1", "0"], ["0", "0", "1"]],
+    )
+    chain = generator(*blocks)
+    rates, G = rate_matrix(chain), logarithmic_reduction(chain, 40)
+    assert rates.certain_digits >= 15
+    with mpmath.workdps(60):
+        for i, row in enumerate(rates.G):
+            for j, x in enumerate(row):
+                assert x.contains(Fraction(mpmath.nstr(G[i, j], 50)))
+    accepted(rates.certificate)
+
+
+@pytest.mark.parametrize("rate", ["1e-300", "1e300"])
+def test_rates_beyond_the_range_of_doubles(rate):
+    chain = generator([["1", "0"], ["0", rate]], [["0", "1"], [rate, "0"]], [["1", "1"], ["0", "1e301"]])
+    rates = rate_matrix(chain)
+    assert rates.certain_digits >= 15 and rates.status == "recurrent"
+    iterate = [[Fraction(0)] * 2 for _ in range(2)]
+    for _ in range(4):  # the natural iteration stays below G
+        iterate = below(chain, iterate)
+    assert all(
+        rational(x) <= y.upper
+        for row, mine in zip(iterate, rates.G, strict=True)
+        for x, y in zip(row, mine, strict=True)
+    )
+
+
+def below(chain, X):
+    """Return the next natural iterate (-diagonal)^-1 (down + offdiagonal X + up X^2) in fractions."""
+    m = len(X)
+    blocks = [[[Fraction(int(x.p), int(x.q)) for x in row] for row in b] for b in (chain.up, chain.local, chain.down)]
+    square = [[sum(X[i][k] * X[k][j] for k in range(m)) for j in range(m)] for i in range(m)]
+    found = []
+    for i in range(m):
+        rest = [sum(blocks[1][i][k] * X[k][j] for k in range(m) if k != i) for j in range(m)]
+        high = [sum(blocks[0][i][k] * square[k][j] for k in range(m)) for j in range(m)]
+        found.append([(blocks[2][i][j] + rest[j] + high[j]) / -blocks[1][i][i] for j in range(m)])
+    return found
+
+
+scales = st.sampled_from(["0", "0", "1", "1/3", "7", "1e-6", "1e-12", "250"])
+
+
+@st.composite
+def random_chains(draw):
+    m = draw(st.integers(1, 3))
+    block = st.lists(st.lists(scales, min_size=m, max_size=m), min_size=m, max_size=m)
+    return generator(draw(block), draw(block), draw(block))
+
+
+@settings(max_examples=120, deadline=None)
+@given(random_chains())
+def test_random_chains_are_enclosed_or_refused_by_name(chain):
+    try:
+        rates = rate_matrix(chain, digits=20)
+    except DoesNotExist:
+        return
+    accepted(drift_certificate(rates))
+    if rates.certificate is not None:
+        accepted(rates.certificate)
+    if rates.status == "null recurrent":
+        return
+    try:
+        G = logarithmic_reduction(chain, 60)
+    except (ZeroDivisionError, AssertionError):
+        return
+    with mpmath.workdps(100):
+        for i, row in enumerate(rates.G):
+            for j, x in enumerate(row):
+                error = abs(G[i, j]) * mpmath.mpf(10) ** -40 + mpmath.mpf(10) ** -90
+                low, high = (mpmath.mpf(int(end.p)) / int(end.q) for end in (x.lower, x.upper))
+                assert low - error <= G[i, j] <= high + error
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(1, 9), st.sampled_from([1, -1]), st.integers(1, 9))
+def test_near_critical_chains_know_their_side(exponent, side, rate):
+    load = 1 + side * Fraction(1, 10**exponent)
+    rates = rate_matrix(
+        generator([[load * rate, "0"], ["1", load]], [["0", "1"], ["2", "0"]], [[rate, "0"], ["0", "2"]])
+    )
+    assert rates.status == ("transient" if 2 * (load - 1) * rate + load - 1 > 0 else "recurrent")
+    accepted(rates.certificate)
