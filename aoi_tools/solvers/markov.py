@@ -26,7 +26,8 @@ def markov_law(scheme: Markov, domain: Domain) -> ModifiedGeometric:
     After a failure the source moves by P and every update is an actual one, so levels j >= 1 have rate matrix p P.
     With s = pi_0 1: P(J = j) = (1-s) (1-p) p^(j-1).  The law of the state at a success is proportional to
     nu (I - D P_k)^{-1}, D = p - d, and is nu itself where small changes are equally likely in every state; it gives
-    the chance that the update after a success is lost.  For D >= 0 the inverse is found by visits without subtraction, since 1 - D P_k 1 = (1-p) + d + D (P - P_k) 1.
+    the chance that the update after a success is lost.  For D >= 0 the inverse is found by visits without
+    subtraction, since 1 - D P_k 1 = (1-p) + d + D (P - P_k) 1.
     """
     with domain.working():
         source, actual = scheme.source, scheme.actual.over(domain)
