@@ -13,6 +13,7 @@ from exactchains.solvers.structure import Structure, structure
 from exactchains.truth import InputError, PrecisionExhausted
 
 LARGEST_EXACT = 1500  # transient states on the way
+FEW = 60  # so few are solved exactly in any case
 
 
 def absorption(chain: FiniteChain, start: int, *, digits: int | None = None) -> list[Enclosure]:
@@ -23,7 +24,7 @@ def absorption(chain: FiniteChain, start: int, *, digits: int | None = None) -> 
     Parameters
     ----------
     digits
-        Certain digits of every probability, however small; without it they are exact.
+        Certain digits of every probability, however small; without it (and for small chains) they are exact.
 
     Guarantee
     ---------
@@ -43,7 +44,7 @@ def absorption(chain: FiniteChain, start: int, *, digits: int | None = None) -> 
     count = len(found.recurrent)
     if not rows:
         return [Enclosure.exact(int(start in c)) for c in map(set, (c.tolist() for c in found.recurrent))]
-    if digits is None:
+    if digits is None or len(rows) <= FEW:
         if len(rows) > LARGEST_EXACT:
             raise InputError(
                 f"digits = None: {len(rows)} transient states are too many for exact fractions; give digits"

@@ -1,0 +1,86 @@
+"""``exaq chain FILE``: laws, classes, absorption and level structure of a user's own chain."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from exactchains.chain import FiniteChain
+from exactchains.truth import InputError
+from proofs_check.chain_file import read_chain
+from proofs_check.chain_report import LEVELS, report
+from proofs_check.cli.words import digits_option, indices
+
+LONG = 40  # exact fractions longer than this are shown by their digits
+MANY = 12  # states of a class that are listed
+
+
+@click.command("chain")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--quantity", default="law", show_default=True, help="law, classes, absorption; levels, R, G, decay, mean_level"
+)
+@click.option("--from", "start", help="state to start in, for absorption")
+@click.option("--index", help="states or levels I or I..J; default: all states, four levels")
+@digits_option()
+@click.option("--json", "as_json", is_flag=True, help="as JSON")
+def command(file: Path, quantity: str, start: str | None, index: str | None, digits: int, as_json: bool) -> None:
+    """Analyse the chain in FILE (.json or MatrixMarket .mtx).
+
+    Every recurrent class has its own law; a chain with several has no single one.  Digits are certain in every
+    entry, however small.
+    """
+    if start is not None and not (start.isascii() and start.isdecimal() and len(start) <= 9):
+        raise InputError(f"--from {start[:40]!r}: give the number of a state")
+    chosen = None if index is None else indices(index)
+    chain = read_chain(file)
+    answer = report(chain, quantity, start=None if start is None else int(start), index=chosen, digits=digits)
+    if as_json:
+        click.echo(json.dumps(answer, indent=1))
+        return
+    for line in _finite(answer, chain) if isinstance(chain, FiniteChain) else _levels(answer):
+        click.echo(line)
+
+
+def _finite(answer: dict[str, Any], chain: FiniteChain) -> Iterator[str]:
+    if "absorption" in answer:
+        for data in answer["absorption"]:
+            yield f"from {answer['from']} to class {_states(data['states'])} = {_shown(data)}"
+        return
+    count, transient = len(answer["classes"]), answer["transient"]
+    yield f"{chain.size} states, {count} recurrent class{'es' if count > 1 else ''}, {len(transient)} transient"
+    for data in answer["classes"]:
+        turns = "" if data["period"] is None else f", period {data['period']}"
+        yield f"class {_states(data['states'])}{turns}"
+        for entry in data.get("law", []):
+            yield f"law[{entry['state']}] = {_shown(entry)}"
+    if transient:
+        yield f"transient {_states(transient)}"
+
+
+def _levels(answer: dict[str, Any]) -> Iterator[str]:
+    yield answer["status"]
+    for name in (n for n in LEVELS if n in answer):
+        value = answer[name]
+        if isinstance(value, dict):
+            yield f"{name} = {_shown(value)}"
+            continue
+        for i, row in zip(answer["index"] if name == "levels" else range(len(value)), value, strict=True):
+            for j, entry in enumerate(row):
+                yield f"{'law' if name == 'levels' else name}[{i},{j}] = {_shown(entry)}"
+
+
+def _states(states: list[int]) -> str:
+    shown = " ".join(map(str, states[:MANY]))
+    return f"{{{shown}}}" if len(states) <= MANY else f"{{{shown} ..}} ({len(states)} states)"
+
+
+def _shown(data: dict[str, Any]) -> str:
+    exact, digits = data["exact"], data["digits"]
+    if exact is None:
+        return f"{digits}  (enclosed)"
+    if len(exact) > LONG:
+        return f"{digits}..  (exact)"
+    return f"{exact} = {digits}..  (exact)" if "/" in exact else f"{exact}  (exact)"
