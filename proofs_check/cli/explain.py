@@ -4,9 +4,9 @@ import textwrap
 
 import click
 
-from proofs_check.check.document import read
 from proofs_check.registry import claim
-from proofs_check.verify import Verification, stored, verification
+from proofs_check.report.summary import summary
+from proofs_check.verify import Verification, verification
 
 WIDTH = 100
 
@@ -42,30 +42,8 @@ def explanation(v: Verification) -> str:
 
 
 def _summary(v: Verification) -> str:
-    path = stored(v.claim.id)
-    if path is None:
+    found = summary(v.claim.id)
+    if found is None:
         return ""
-    certificate = read(path)
-    problems = certificate["problem"].get("parts", [certificate | {"problem": certificate["problem"]}])
-    kinds = [part["kind"] for part in problems]
-    says = certificate["conclusion"].get("parts", [certificate["conclusion"]])
-    stated = "; ".join(text for conclusion in says for text in _stated(conclusion))
-    return f"{v.size} bytes, {' + '.join(kinds)}, checked in {v.seconds:.2f} s. It establishes: {stated}"
-
-
-def _stated(conclusion: dict) -> list[str]:
-    """Return what one part of a certificate concludes, sentence by sentence."""
-    found = [" ".join(s["claim"]) + _given(s) for s in conclusion.get("statements", [])]
-    found += [f"{o['smaller']} <= {o['larger']} stochastically" + _given(o) for o in conclusion.get("orders", [])]
-    found += [f"the law of {name} at every level" for name in conclusion.get("laws", {})]
-    if "left" in conclusion:
-        point = ", ".join(f"{name} = {x}" for name, x in conclusion["at"].items()) or "the instance"
-        found.append(f"left side {conclusion['left']}, right side {conclusion['right']} at {point}")
-    return found
-
-
-def _given(statement: dict) -> str:
-    """Return the further assumptions of one statement."""
-    assumed = [f"{text} {relation} 0" for text, relation in statement.get("assume", {}).values()]
-    assumed += [f"{name} = {text}" for name, text in statement.get("set", {}).items()]
-    return f" if {' and '.join(assumed)}" if assumed else ""
+    kinds, says = " + ".join(found.kinds), "; ".join(found.sentences)
+    return f"{v.size} bytes, {kinds}, checked in {v.seconds:.2f} s. It establishes: {says}"

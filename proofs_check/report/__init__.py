@@ -1,1 +1,1 @@
-"""The report of a verification."""
+"""The report: one page that opens offline, without scripts; and JUnit XML for continuous integration."""

@@ -1,0 +1,144 @@
+"""The report as one HTML page: it opens offline, needs no script, and filters with style rules alone."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib import resources
+from pathlib import Path
+
+from proofs_check.report.article import article, papers_of, slug
+from proofs_check.report.definitions import definitions
+from proofs_check.report.papers import OURS, PAPERS
+from proofs_check.report.reproducibility import facts
+from proofs_check.verify import Verification
+
+READING = ("claim-status", "scope", "certificate", "witness", "exact", "enclosed", "certain-digits")
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<a class="skip" href="#claims">Skip to the claims</a>
+{body}
+</body>
+</html>
+"""
+
+
+def write_report(results: Sequence[Verification], folder: str | Path) -> Path:
+    """Write the report into ``folder`` and return the path of its ``index.html``.
+
+    Guarantee
+    ---------
+    Same results, same bytes, up to the times of the checks.
+    """
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    index = place / "index.html"
+    index.write_text(report_text(results), encoding="utf-8", newline="\n")
+    return index
+
+
+def report_text(results: Sequence[Verification]) -> str:
+    """Return the whole page as text."""
+    filters = {
+        "paper": sorted({p for v in results for p in papers_of(v)}),
+        "status": list(dict.fromkeys(sorted(v.status.value for v in results))),
+        "scope": list(dict.fromkeys(v.claim.scope.value for v in results)),
+    }
+    used_by: dict[str, list[str]] = {}
+    for v in results:
+        for name in v.claim.uses:
+            used_by.setdefault(name, []).append(v.claim.id)
+    here = {v.claim.id for v in results}
+    body = "\n".join(
+        [
+            _head(results),
+            _filters(filters),
+            '<main id="claims">\n<h2>Claims</h2>',
+            *(article(v, used_by=used_by.get(v.claim.id, ()), here=here) for v in results),
+            "</main>",
+            _papers(filters["paper"]),
+            _words(),
+            _reproducibility(results),
+        ]
+    )
+    return PAGE.format(title="exaq: status of claims", style=style() + _rules(filters), body=body)
+
+
+def style() -> str:
+    return (Path(str(resources.files("proofs_check"))) / "report" / "style.css").read_text(encoding="utf-8")
+
+
+def _head(results: Sequence[Verification]) -> str:
+    counts: dict[str, int] = {}
+    for v in results:
+        counts[v.status.value] = counts.get(v.status.value, 0) + 1
+    summary = ", ".join(f"{n} {status}" for status, n in counts.items())
+    wrong = [v.claim.id for v in results if not v.as_expected]
+    verdict = (
+        f'<p class="bad"><strong>Not as expected: {escape(", ".join(wrong))}.</strong></p>'
+        if wrong
+        else "<p>Every verdict is the expected one.</p>"
+    )
+    return (
+        "<header>\n<h1>Status of claims</h1>\n"
+        f'<p class="count"><strong>{len(results)} claims: {escape(summary)}</strong></p>\n{verdict}\n'
+        '<p class="soft">A claim is PROVED or REFUTED when an independent checker accepts its stored certificate, and'
+        " the certificate says exactly what the claim says about the model in the code. Neither verdict rests on"
+        " samples or on floating point.</p>\n</header>"
+    )
+
+
+def _filters(filters: dict[str, list[str]]) -> str:
+    groups = []
+    for name, options in filters.items():
+        choices = [_choice(name, "", "all", checked=True), *(_choice(name, slug(x), x) for x in options)]
+        groups.append(f"<fieldset><legend>{name.capitalize()}</legend>{''.join(choices)}</fieldset>")
+    return f'<form class="filters" aria-label="Show claims by paper, status and scope">{"".join(groups)}</form>'
+
+
+def _choice(group: str, value: str, text: str, *, checked: bool = False) -> str:
+    mark = " checked" if checked else ""
+    return f'<label><input type="radio" name="{group}" id="{group}-{value or "all"}"{mark}> {escape(text)}</label> '
+
+
+def _rules(filters: dict[str, list[str]]) -> str:
+    """Return the style rules that hide what a chosen filter leaves out; a browser without them shows everything."""
+    return "".join(
+        f'body:has(#{name}-{slug(x)}:checked) article:not([data-{name}~="{slug(x)}"]) {{ display: none; }}\n'
+        for name, options in filters.items()
+        for x in options
+    )
+
+
+def _papers(names: Iterable[str]) -> str:
+    known = {**PAPERS, OURS: "No paper makes these claims; they extend or correct what the papers say"}
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(known.get(name, ""))}</td></tr>' for name in names
+    )
+    return f'<section>\n<h2>Papers</h2>\n<div class="scroll"><table>{rows}</table></div>\n</section>'
+
+
+def _words() -> str:
+    known = definitions()
+    words = "".join(f"<dt>{escape(known[w].title)}</dt><dd>{known[w].body}</dd>" for w in READING)
+    return f'<section>\n<h2>How to read this page</h2>\n<dl class="words">{words}</dl>\n</section>'
+
+
+def _reproducibility(results: Sequence[Verification]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td><code>{escape(x)}</code></td></tr>' for name, x in facts(results)
+    )
+    return (
+        "<section>\n<h2>To reproduce this page</h2>\n"
+        "<p>Run <code>exaq verify --report report</code>. To check one certificate with the standard library alone, run"
+        " <code>python -m proofs_check.check FILE</code>.</p>\n"
+        f'<div class="scroll"><table>{rows}</table></div>\n</section>'
+    )

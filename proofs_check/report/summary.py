@@ -1,0 +1,52 @@
+"""What a stored certificate establishes, sentence by sentence."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from proofs_check.check.document import read
+from proofs_check.check.exact import Rejected
+from proofs_check.verify import stored
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The kinds of a certificate's parts, and what they conclude."""
+
+    kinds: tuple[str, ...]
+    sentences: tuple[str, ...]
+    found_by: str = ""
+
+
+def summary(name: str) -> Summary | None:
+    """Return the summary of the certificate stored for a claim; None when there is none that can be read."""
+    path = stored(name)
+    if path is None:
+        return None
+    try:
+        certificate = read(path)
+    except Rejected:
+        return None
+    problem, conclusion = certificate["problem"], certificate["conclusion"]
+    kinds = [part["kind"] for part in problem["parts"]] if certificate["kind"] == "all" else [certificate["kind"]]
+    says = conclusion["parts"] if certificate["kind"] == "all" else [conclusion]
+    sentences = [text for part in says for text in concluded(part)]
+    return Summary(tuple(kinds), tuple(sentences), str(certificate.get("found_by", "")))
+
+
+def concluded(conclusion: Mapping[str, Any]) -> list[str]:
+    """Return what one part of a certificate concludes."""
+    found = [" ".join(s["claim"]) + _given(s) for s in conclusion.get("statements", [])]
+    found += [f"{o['smaller']} <= {o['larger']} stochastically" + _given(o) for o in conclusion.get("orders", [])]
+    found += [f"the law of {name} at every level" for name in conclusion.get("laws", {})]
+    if "left" in conclusion:
+        point = ", ".join(f"{name} = {x}" for name, x in conclusion["at"].items()) or "the instance"
+        found.append(f"left side {conclusion['left']}, right side {conclusion['right']} at {point}")
+    return found
+
+
+def _given(statement: Mapping[str, Any]) -> str:
+    """Return the further assumptions of one statement."""
+    assumed = [f"{text} {relation} 0" for text, relation in statement.get("assume", {}).values()]
+    assumed += [f"{name} = {text}" for name, text in statement.get("set", {}).items()]
+    return f" if {' and '.join(assumed)}" if assumed else ""

@@ -1,0 +1,251 @@
+"""The report: well-formed, self-contained, complete, escaped; formulas as MathML; JUnit XML."""
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from proofs_check.claim import Scope, Source
+from proofs_check.registry import claims
+from proofs_check.report.article import article, formula
+from proofs_check.report.definitions import definitions
+from proofs_check.report.junit import junit_text
+from proofs_check.report.mathml import UnknownLatex, mathml
+from proofs_check.report.page import READING, report_text, style, write_report
+from proofs_check.verify import Status, Verification, verify
+
+EVIL = "<script>alert(1)</script> & \"quoted\" 'single' \u0001 ]]> a<b"
+VOID = {"meta", "link", "input", "br"}
+
+
+@pytest.fixture(scope="module")
+def results() -> list[Verification]:
+    return verify("age.feedback", "age.headline.iid-needed", "age.periodic.never-improves")
+
+
+def spoiled(v: Verification) -> Verification:
+    """Return a verification whose every text came from outside and is hostile."""
+    claim = replace(
+        v.claim,
+        id=f"x.{EVIL}",
+        text=EVIL,
+        latex=EVIL,
+        assumptions=EVIL,
+        argument=EVIL,
+        definitions=(EVIL,),
+        uses=(EVIL,),
+        witness={EVIL: EVIL},
+        source=Source((EVIL,), EVIL, EVIL),
+    )
+    return replace(v, claim=claim, status=Status.REJECTED, reason=EVIL)
+
+
+class Page(HTMLParser):
+    """Checks nesting, gathers ids, links and text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        values = dict(attrs)
+        assert not any(name.startswith("on") for name in values), values
+        self.ids += [values["id"] or ""] if "id" in values else []
+        self.links += [values[name] or "" for name in ("href", "src") if name in values]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag == "mspace", f"<{tag}/> is not closed in HTML"
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_report_shows_every_claim_with_its_parts(results, tmp_path):
+    path = write_report(results, tmp_path / "deep" / "report")
+    assert path == tmp_path / "deep" / "report" / "index.html"
+    text = path.read_text(encoding="utf-8")
+    page = Page(text)
+    for v in results:
+        assert v.claim.id in page.ids
+        part = article(v)
+        assert v.status.value in part and f"{v.size} bytes" in part and str(v.claim.scope.value) in part
+        assert "<math" in part
+        for label in v.claim.definitions:
+            assert definitions()[label].body in part
+    assert "python-flint" in text and "SHA-256" in text
+
+
+def test_report_needs_no_network_and_no_script(results):
+    page = Page(report_text(results))
+    assert page.tags.isdisjoint({"script", "iframe", "object", "embed", "img"})
+    assert all(link.startswith(("#", "data:,")) for link in page.links), page.links
+    assert "url(" not in style() and "@import" not in style()
+    assert len(page.ids) == len(set(page.ids))
+    assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
+
+
+def test_every_filter_hides_exactly_the_others(results):
+    text = report_text(results)
+    rules = re.findall(r'body:has\(#([\w-]+):checked\) article:not\(\[data-(\w+)~="([\w-]+)"\]\)', text)
+    assert {name for _, name, _ in rules} == {"paper", "status", "scope"}
+    for choice, name, value in rules:
+        assert choice == f"{name}-{value}" and f'id="{choice}"' in text
+        shown = [
+            a
+            for a in re.findall(r"<article [^>]*>", text)
+            if value in re.search(f'data-{name}="([^"]*)"', a)[1].split()
+        ]
+        assert shown, f"{choice} shows nothing"
+    refuted = [a for a in re.findall(r"<article [^>]*>", text) if 'data-status="REFUTED"' in a]
+    assert len(refuted) == sum(v.status is Status.REFUTED for v in results) == 1
+
+
+def test_same_results_give_the_same_bytes_but_for_times(results):
+    untimed = [replace(v, seconds=0.0) for v in results]
+    assert report_text(untimed) == report_text(untimed)
+    late = [replace(v, seconds=9.0) for v in results]
+    assert report_text(late).replace("9.00 s", "0.00 s") == report_text(untimed)
+
+
+def test_outside_text_is_escaped_everywhere(results):
+    text = report_text([spoiled(results[0])])
+    page = Page(text)
+    assert "script" not in page.tags
+    assert "REJECTED" in text and "Not as expected" in text
+    assert text.count("&lt;script&gt;") >= 8
+
+
+def test_a_claim_without_certificate_says_why(results):
+    v = replace(results[0], status=Status.OPEN, reason="no certificate is stored", size=0)
+    shown = article(v)
+    assert "no certificate is stored" in shown and "bytes" not in shown.split("<details>")[0]
+
+
+def test_rests_on_and_used_by_are_linked(results):
+    first, second = results[0], replace(results[1], claim=replace(results[1].claim, uses=(results[0].claim.id, "else")))
+    text = report_text([first, second])
+    assert f'<p><a href="#{first.claim.id}">{first.claim.id}</a>, else</p>' in text
+    assert f'<p><a href="#{second.claim.id}">{second.claim.id}</a></p>' in text
+
+
+# Contrast, from the style sheet itself
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_contrast_is_sufficient_by_day_and_by_night():
+    schemes = re.findall(r":root \{([^}]*)\}", style())
+    assert len(schemes) == 2
+    for scheme in schemes:
+        colours = dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6})", scheme))
+        for ground in ("ground", "panel"):
+            for ink in ("ink", "soft", "link", "good", "bad", "open"):
+                low, high = sorted((luminance(colours[ink]), luminance(colours[ground])))
+                assert (high + 0.05) / (low + 0.05) >= 4.5, (ink, ground)
+
+
+# Definitions
+
+
+def test_definitions_have_text_and_the_words_to_read_the_page():
+    known = definitions()
+    assert all(d.body and d.title for d in known.values())
+    assert set(READING) <= set(known)
+    assert definitions()["slot-age"].title == "Slot age"
+    assert "##" not in "".join(d.body for d in known.values())
+
+
+# MathML
+
+
+def test_every_formula_of_a_claim_is_typeset():
+    for c in claims().values():
+        if c.latex:
+            for part in re.findall(r"<math.*?</math>", mathml(c.latex)):
+                ElementTree.fromstring(part)
+
+
+@pytest.mark.parametrize(
+    ("latex", "inside"),
+    [
+        (r"\frac{a}{b}", "<mfrac><mrow><mi>a</mi></mrow><mrow><mi>b</mi></mrow></mfrac>"),
+        (r"x_1^2", "<msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup>"),
+        (r"m'", "<msup><mi>m</mi><mo>′</mo></msup>"),
+        (r"\mathrm{st}", '<mi mathvariant="normal">st</mi>'),
+        (r"\text{a < b}", "<mtext>a\u00a0&lt;\u00a0b</mtext>"),
+        (r"\sum_{j=1}^\infty", "<munderover><mo>∑</mo>"),
+        (r"a<b", "<mi>a</mi><mo>&lt;</mo><mi>b</mi>"),
+        (r"\left(\frac12\right)", '<mo stretchy="true">(</mo><mfrac><mn>1</mn><mn>2</mn></mfrac>'),
+        (r"x^12", "<msup><mi>x</mi><mn>1</mn></msup><mn>2</mn>"),
+    ],
+)
+def test_latex_becomes_mathml(latex: str, inside: str):
+    assert inside in mathml(latex)
+
+
+@pytest.mark.parametrize("latex", [r"\unknown", "{a", "a}", r"\frac{a}", "a^b^c", r"\left(a", "a\u221a", "%", "{" * 60])
+def test_what_leaves_the_subset_is_refused(latex: str):
+    with pytest.raises(UnknownLatex):
+        mathml(latex)
+
+
+def test_an_unknown_formula_is_shown_as_its_source():
+    assert formula(r"\evil<x>") == r'<div class="formula"><code>\evil&lt;x&gt;</code></div>'
+
+
+# JUnit
+
+
+def test_junit_counts_and_escapes(results):
+    rejected = spoiled(results[0])
+    waiting = replace(
+        results[1], status=Status.OPEN, reason="no certificate", claim=replace(results[1].claim, scope=Scope.BOX)
+    )
+    root = ElementTree.fromstring(junit_text([rejected, waiting, *results[2:]]).encode())
+    assert root.attrib["tests"] == str(len(results))
+    assert (root.attrib["failures"], root.attrib["skipped"]) == ("1", "1")
+    failure = root.find(".//failure")
+    assert failure is not None and "<script>" in failure.attrib["message"] and "REJECTED" in failure.attrib["message"]
+    assert {case.attrib["classname"] + "." + case.attrib["name"] for case in root.iter("testcase")} >= {
+        v.claim.id for v in results[1:]
+    }
+
+
+# A real browser, where there is one
+
+
+def test_a_browser_draws_it(results, tmp_path: Path):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium on this machine")
+    page = write_report(results, tmp_path)
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--enable-logging=stderr",
+        f"--user-data-dir={tmp_path}/profile",
+    ]
+    run = subprocess.run(
+        [browser, *flags, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert results[0].claim.id in run.stdout
+    assert "CONSOLE" not in run.stderr, run.stderr
