@@ -1,8 +1,9 @@
 """The law of the slot age J of a scheme, derived from its blocks with the help of a proof.
 
 A scheme is two blocks over its modes, ``up`` (J + 1) and ``reset`` (J = 0).  With its mode law nu, P(J >= j, mode) is
-the vector tau_j = nu up^j.  Once tau_(K+L) = ratio tau_K for one K, it holds for every later level, and moments are
-finite sums and geometric series.
+the vector tau_j = nu up^j.  Once tau_(K+L) = ratio tau_K for one K, it holds for every later level; for the sums it is
+enough that every mode which level K or a later one can hold has (up^L 1) = ratio.  Moments are finite sums and
+geometric series.
 """
 
 from collections.abc import Mapping
@@ -41,10 +42,21 @@ class AgeLaw:
         rows = [law]
         for _ in range(self.start + self.period):
             rows.append(_times(rows[-1], self.up))
-        for x, y in zip(rows[self.start], rows[self.start + self.period], strict=True):
-            if not (y - self.ratio * x).is_zero():
-                raise Rejected("the recurrence tau_(K+L) = ratio tau_K fails")
+        earlier, later = rows[self.start], rows[self.start + self.period]
+        vectors = all((y - self.ratio * x).is_zero() for x, y in zip(earlier, later, strict=True))
+        if not vectors and not self._rows_decay(earlier):
+            raise Rejected("the recurrence tau_(K+L) = ratio tau_K fails, also for the sums")
         return [_total(row) for row in rows[:-1]]
+
+    def _rows_decay(self, row: Vector) -> bool:
+        """Return whether up^L 1 = ratio in every mode that a level from K on can hold."""
+        held = {i for i, x in enumerate(row) if not x.is_zero()}
+        while more := {j for i in held for j, x in enumerate(self.up[i]) if not x.is_zero()} - held:
+            held |= more
+        column = [constant(1)] * len(self.up)
+        for _ in range(self.period):
+            column = [_total([x * y for x, y in zip(line, column, strict=True) if x.top.terms]) for line in self.up]
+        return all((column[i] - self.ratio).is_zero() for i in held)
 
     def tail(self, j: int) -> Ratio:
         laps = 0

@@ -12,6 +12,7 @@ proof       ``laws``: {name: {"law": nu, "levels": K, "period": L, "ratio": expr
 """
 
 from collections.abc import Mapping
+from math import lcm
 from typing import Any
 
 from proofs_check.check.age_law import AgeLaw
@@ -57,16 +58,23 @@ def quantities(laws: Mapping[str, AgeLaw], levels: int = 8) -> dict[str, Ratio]:
 
 
 def _check_order(order: Any, texts: Any, laws: Mapping[str, AgeLaw], domain: Domain) -> None:
+    """Check the first levels up to a common period, and that the larger law decays no faster over that period."""
     fields(order, "smaller larger", "assume")
     smaller, larger = laws[order["smaller"]], laws[order["larger"]]
-    if smaller.period != larger.period or not (smaller.ratio - larger.ratio).is_zero():
-        raise Rejected("an order needs laws with one period and one ratio")
-    here, last = domain.extended(order.get("assume", {})), max(smaller.start, larger.start) + smaller.period
-    for j, text in zip(range(1, last), items(texts, last - 1), strict=True):
+    here, gaps = domain.extended(order.get("assume", {})), order_gaps(smaller, larger)
+    for j, (gap, text) in enumerate(zip(gaps, items(texts, len(gaps)), strict=True)):
         try:
-            here.proves(larger.tail(j) - smaller.tail(j), text, strict=False)
+            here.proves(gap, text, strict=False)
         except Rejected as reason:
-            raise Rejected(f"order at level {j}: {reason}") from None
+            raise Rejected(f"order at level {j + 1}: {reason}" if j + 1 < len(gaps) else f"order: {reason}") from None
+
+
+def order_gaps(smaller: AgeLaw, larger: AgeLaw) -> list[Ratio]:
+    """Return what must be nonnegative: differences of tails at levels 1, 2, .., then of the ratios a common period."""
+    period = lcm(smaller.period, larger.period)
+    last = max(smaller.start, larger.start) + period
+    decay = [law.ratio.power(period // law.period) for law in (smaller, larger)]
+    return [*(larger.tail(j) - smaller.tail(j) for j in range(1, last)), decay[1] - decay[0]]
 
 
 def _check_whole(says: Any, law: AgeLaw, names: Mapping[str, Ratio]) -> None:

@@ -8,6 +8,7 @@ from proofs_check.search import levels
 from proofs_check.search.handelman import NotFound
 from proofs_check.search.ideas import IDEAS
 from proofs_check.search.induction import Idea, induction
+from proofs_check.search.words import words
 
 
 def find(claim: Claim) -> dict[str, Any]:
@@ -49,6 +50,7 @@ def _proof(kind: str, problem: Any, conclusion: Any, idea: Idea | None) -> dict[
         "identity": levels.statements,
         "sign": levels.statements,
         "counterexample": levels.counterexample,
+        "words": words,
     }
     if kind not in finders:
         raise NotFound(f"no finder for certificates of kind {kind}")

@@ -40,8 +40,20 @@ def sign_text(f: sympy.Expr, constraints: Constraints, *, strict: bool) -> str:
     except NotFound:
         # the factors have no sign of their own: take the numerator whole, times the sign of the denominator
         below, turned = _product(bottom, constraints, strict=True)
-        above = whole(-top if turned else top, constraints, strict=strict)
+        above = _multiplied(-top if turned else top, constraints, strict=strict)
     return above if below == "1" else f"({above})/({below})"
+
+
+def _multiplied(f: sympy.Expr, constraints: Constraints, *, strict: bool) -> str:
+    """Return a text for f itself, or for f times a positive constraint over that constraint."""
+    positive = [(name, g) for name, (g, certain) in sorted(constraints.items()) if certain and g.free_symbols]
+    for name, g in [("", sympy.Integer(1)), *positive]:
+        try:
+            text = whole(sympy.expand(f * g), constraints, strict=strict)
+        except NotFound:
+            continue
+        return f"({text})/{name}" if name else text
+    raise NotFound(f"no nonnegative combination found for {f}")
 
 
 def _product(poly: sympy.Expr, constraints: Constraints, *, strict: bool) -> tuple[str, bool]:

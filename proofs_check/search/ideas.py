@@ -67,4 +67,15 @@ IDEAS = {
     ("age.code.more-bits-fail-more", 1): Idea({}, {"w": ["w", ">"], "e": ["e", ">="], "k": ["k", ">="]}),
     ("age.code.more-bits-fail-more", 2): Idea({}, {"Y": ["y", ">="], "g": ["c-f", ">="], "F": ["f", ">="]}),
     ("age.code.more-bits-fail-more", 4): Idea({}, {"C": ["c", ">"], "Y": ["y", ">"], "l": ["1-y", ">="]}),
+    ("age.markov.metrics", 0): Idea(
+        {
+            "sum0": "(1-s)*(1 - p*t)",
+            "sum1": "(1-s)*(1 - p*t*(j*(1-p) + 1))",
+            "sum2": "(1-s)*(1+p - p*t*(j^2*(1-p)^2 + 2*j*(1-p) + 1+p))",
+        },
+        {},
+    ),
+    ("age.markov.same-best-threshold", 1): Idea(
+        {}, {"L": ["left", ">="], "n": ["now - low", ">="], "w": ["sum + left*now - low", ">="]}
+    ),
 }

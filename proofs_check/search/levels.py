@@ -6,7 +6,7 @@ from typing import Any
 from exactchains.symbolic import Fractions
 from proofs_check.check.age_law import AgeLaw
 from proofs_check.check.expression import expression
-from proofs_check.check.levels import quantities
+from proofs_check.check.levels import order_gaps, quantities
 from proofs_check.check.polynomial import Ratio, constant
 from proofs_check.check.sign import Domain
 from proofs_check.check.statements import define, variables
@@ -105,7 +105,19 @@ def _recurrence(law: list, up: list, field: Fractions) -> tuple[int, int, Any]:
         for start in range(1, last):
             if (proportion := _proportion(rows[last], rows[start], field)) is not None:
                 return start, last - start, proportion
+    for start, row in enumerate(rows[1:], 1):  # no vector repeats: the sums may
+        if (proportion := _row_decay(row, up, field)) is not None:
+            return start, 1, proportion
     raise NotFound("no recurrence of the levels found")
+
+
+def _row_decay(row: list, up: list, field: Fractions) -> Any:
+    """Return the common row sum of ``up`` over the modes that this level or a later one can hold, or None."""
+    held = {i for i, x in enumerate(row) if x != 0}
+    while more := {j for i in held for j, x in enumerate(up[i]) if x != 0} - held:
+        held |= more
+    sums = [sum(up[i], field.convert(0)) for i in sorted(held)]
+    return sums[0] if all(x == sums[0] for x in sums) else None
 
 
 def _proportion(later: list, earlier: list, field: Fractions) -> Any:
@@ -135,11 +147,9 @@ def _parents(blocks: Json, certain: set[str]) -> list[int | None]:
 
 
 def _order(order: Json, laws: Mapping[str, AgeLaw], domain: Domain) -> list[str]:
-    smaller, larger = laws[order["smaller"]], laws[order["larger"]]
     given = constraints(domain.extended(order.get("assume", {})))
-    last = max(smaller.start, larger.start) + smaller.period
-    gaps = [ratio(larger.tail(j) - smaller.tail(j)) for j in range(1, last)]
-    return [relation_text(gap, ">=", given) or "0" for gap in gaps]
+    gaps = order_gaps(laws[order["smaller"]], laws[order["larger"]])
+    return [relation_text(ratio(gap), ">=", given) or "0" for gap in gaps]
 
 
 def _entry(text: str, names: Mapping[str, Ratio], given: Any) -> str:

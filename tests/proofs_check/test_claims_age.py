@@ -3,14 +3,19 @@
 from fractions import Fraction
 
 import pytest
-from flint import fmpq
+from flint import fmpq, fmpq_mat
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aoi_tools.models.codes import RandomGenerator, RandomParityCheck, erasure_law
-from aoi_tools.models.schemes import Delayed, Periodic
+from aoi_tools.models.markov import Markov
+from aoi_tools.models.schemes import Actual, Delayed, Periodic
+from aoi_tools.models.sources import Source as MarkovSource
+from aoi_tools.models.windows import window
 from aoi_tools.solvers.age import age_law
 from exactchains.domain import QQ
+from exactchains.level_chain import LevelChain
+from exactchains.solvers.stationary import removed_equation
 from proofs_check.check.expression import expression
 from proofs_check.check.polynomial import constant
 from proofs_check.registry import claims
@@ -106,3 +111,55 @@ def test_assumptions_can_be_met(name):
 def test_a_claim_tells_a_referee_what_it_says(name):
     c = CLAIMS[name]
     assert c.text and c.latex and c.assumptions and c.argument and c.definitions
+
+
+MATRICES = [
+    ([["1/2", "1/2"], ["1/3", "2/3"]], "0..0"),
+    ([["0", "1", "0"], ["0", "0", "1"], ["1", "0", "0"]], "-1..1"),
+    ([["1/6", "5/6", "0"], ["1/2", "0", "1/2"], ["1/5", "1/5", "3/5"]], "-1..0"),
+]
+
+
+@pytest.mark.parametrize(("matrix", "small"), MATRICES)
+def test_the_words_of_the_markov_law_are_the_blocks_of_the_model(matrix, small):
+    """Evaluate the letters at a live source: every given element is zero there, and so is the conclusion."""
+    p, d = fmpq(1, 3), fmpq(1, 7)
+    source = MarkovSource.of(matrix)
+    n, scheme = source.size, Markov(p, d, source, window(small))
+    up, reset = scheme.blocks(QQ)
+    modes = LevelChain.resetting(up, reset, domain=QQ).phase_chain()
+    law = dict(enumerate(removed_equation(modes)))
+    whole = fmpq_mat([[source.rows[i].get(j, fmpq(0)) for j in range(n)] for i in range(n)])
+    near = fmpq_mat([[source.split(window(small))[0][i].get(j, fmpq(0)) for j in range(n)] for i in range(n)])
+    x = fmpq_mat([[law[i] for i in range(n)]])
+    nu = fmpq_mat([[law[i] + law[n + i] for i in range(n)]])
+    beyond = fmpq_mat([[law[n + i] for i in range(n)]])
+    failing = fmpq_mat([list(row[n:]) for row in up[n:]])  # from failure to failure: the age goes up
+    values = {"x": x, "nu": nu, "P": whole, "K": near, "e": fmpq_mat([[1]] * n), "y": beyond, "z": beyond * failing}
+    problem, conclusion = (getattr(CLAIMS["age.markov.law"].statement(), part) for part in ("problem", "conclusion"))
+    for element in [*problem["given"], *conclusion["zero"]]:
+        total = None
+        for scalar, letters in element:
+            product = values[letters[0]]
+            for letter in letters[1:]:
+                product = product * values[letter]
+            weight = value(scalar, {"p": Fraction(1, 3), "d": Fraction(1, 7)})
+            term = fmpq(weight.numerator, weight.denominator) * product
+            total = term if total is None else total + term
+        assert not any(total.entries())
+
+
+def test_gain_of_a_markov_source_is_the_series_and_respects_the_bound():
+    source = MarkovSource.of([["1/2", "1/2"], ["1/3", "2/3"]])  # reversible; the window 0..0 is symmetric
+    p, d = fmpq(1, 2), fmpq(1, 10)
+    gain = age_law(Actual(p)).mean() - age_law(Markov(p, d, source, window("0..0"))).mean()
+    near = [[fmpq(1, 2), fmpq(0)], [fmpq(0), fmpq(2, 3)]]
+    nu, term, total = [fmpq(2, 5), fmpq(3, 5)], fmpq(1), fmpq(0)
+    row = nu
+    for _ in range(200):
+        row = [sum((row[i] * near[i][j] for i in range(2)), fmpq(0)) for j in range(2)]
+        term *= p - d
+        total += term * sum(row, fmpq(0))
+    alpha = nu[0] * near[0][0] + nu[1] * near[1][1]
+    assert 0 < gain - total < fmpq(1, 10**60)
+    assert gain >= alpha * (p - d) / (1 - alpha * (p - d))

@@ -80,7 +80,7 @@ LEVELS = certificate(
         },
         "positive": ["a"],
         "signs": [None, "a"],
-        "orders": [["0"]],
+        "orders": [["0", "0"]],
     },
 )
 COUNTEREXAMPLE = certificate(
@@ -112,7 +112,17 @@ ALL = certificate(
     {"parts": [c["conclusion"] for c in (SIGN, LEVELS)]},
     {"parts": [c["proof"] for c in (SIGN, LEVELS)]},
 )
-GOOD = {c["kind"]: c for c in (IDENTITY, SIGN, INDUCTION, LEVELS, COUNTEREXAMPLE, ALL)}
+WORDS = certificate(  # x A = b and A c = 0 give b c = 0
+    "words",
+    {
+        "scalars": ["t"],
+        "letters": ["x", "A", "b", "c"],
+        "given": [[["t", ["x", "A"]], ["-1", ["b"]]], [["1", ["A", "c"]]]],
+    },
+    {"zero": [[["1", ["b", "c"]]]]},
+    {"combinations": [[["-1", [], 0, ["c"]], ["t", ["x"], 1, []]]]},
+)
+GOOD = {c["kind"]: c for c in (IDENTITY, SIGN, INDUCTION, LEVELS, COUNTEREXAMPLE, WORDS, ALL)}
 
 # (kind, path to a place, what to put there)
 SPOILED = [
@@ -180,6 +190,16 @@ SPOILED = [
     ("counterexample", "problem statement 2", "1/2"),
     ("counterexample", "proof laws x ratio", "1/2"),
     ("counterexample", "proof laws", {}),
+    ("words", "conclusion zero", []),
+    ("words", "conclusion zero 0 0 0", "2"),
+    ("words", "conclusion zero 0 0 1", ["c", "b"]),
+    ("words", "problem given 1", [["1", ["c", "A"]]]),
+    ("words", "problem letters", ["x", "A", "b"]),
+    ("words", "proof combinations 0", []),
+    ("words", "proof combinations 0 0 2", 1),
+    ("words", "proof combinations 0 0 2", 7),
+    ("words", "proof combinations 0 1 0", "1/t"),
+    ("words", "proof combinations 0 0 3", ["z"]),
     ("all", "problem parts", []),
     ("all", "problem parts 0 kind", "all"),
     ("all", "problem parts 0 kind", "levels"),

@@ -1,6 +1,16 @@
 """Claims about ages of information (papers P5 to P8)."""
 
-from proofs_check.claims.age import codes, feedback, generalised, headline, laws, periodic
+from proofs_check.claims.age import (
+    codes,
+    feedback,
+    generalised,
+    headline,
+    laws,
+    markov,
+    periodic,
+    schedules,
+    thresholds,
+)
 
 CLAIMS = (
     *codes.CLAIMS,
@@ -8,5 +18,8 @@ CLAIMS = (
     *feedback.CLAIMS,
     *generalised.CLAIMS,
     *periodic.CLAIMS,
+    *markov.CLAIMS,
+    *thresholds.CLAIMS,
+    *schedules.CLAIMS,
     *headline.CLAIMS,
 )
