@@ -1,0 +1,46 @@
+"""Which known wrong quantity, convention or scheme a simulated number equals, if any."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from exactchains.enclosure import Enclosure
+from proofs_check.simulators.statistics import Estimate
+
+MATCH_AT = 0.99  # the interval in which the suspect's value must lie
+SHARPNESS = 0.25  # an interval wider than this fraction of the fault's effect proves nothing
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A known fault or convention, in words, and the value that it would give, exactly."""
+
+    fault: str
+    value: Enclosure
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What the data match: suspects whose value lies in the interval, the nearest first; ``tried`` is how many."""
+
+    matches: tuple[Suspect, ...]
+    tried: int
+
+
+def diagnose(estimate: Estimate, exact: Enclosure, suspects: Iterable[Suspect]) -> Diagnosis:
+    """Return the suspects that explain a simulated number.
+
+    A suspect matches when its value lies in the 99 % interval, and that interval is short against its distance from
+    the right value: otherwise a wide interval would match everything.
+    """
+    half = estimate.half_width(MATCH_AT)
+    right = float((exact.lower + exact.upper) / 2)
+    tried = list(suspects)
+    found = []
+    for suspect in tried:
+        low, high = float(suspect.value.lower), float(suspect.value.upper)
+        distance = max(low - estimate.value, estimate.value - high, 0.0)
+        effect = abs((low + high) / 2 - right)
+        if distance <= half and half <= SHARPNESS * effect:
+            found.append((distance, suspect))
+    found.sort(key=lambda pair: pair[0])
+    return Diagnosis(tuple(suspect for _, suspect in found), len(tried))

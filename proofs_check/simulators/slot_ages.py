@@ -1,0 +1,107 @@
+"""Slot ages, one a slot, and what can be estimated from them."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from exactchains.truth import InputError
+from proofs_check.simulators.pieces import Floats, Pieces
+from proofs_check.simulators.statistics import MEAN, SECOND_MOMENT, VARIANCE, Statistic
+from proofs_check.simulators.table import Table
+
+AGE_NAMES = ("age", "slot_age", "J", "value")
+SLOT_NAMES = ("slot", "t", "time")
+LARGEST = 2.0**52
+
+OBSERVABLES: dict[str, tuple[Callable[[Floats, int], Floats], Statistic]] = {
+    "slot_mean": (lambda age, j: age, MEAN),
+    "slot_variance": (lambda age, j: age, VARIANCE),
+    "slot_second_moment": (lambda age, j: age, SECOND_MOMENT),
+    "slot_pmf": (lambda age, j: (age == j).astype(float), MEAN),
+    "slot_ccdf": (lambda age, j: (age > j).astype(float), MEAN),
+    "failure": (lambda age, j: (age > 0).astype(float), MEAN),
+}
+
+
+class SlotAges:
+    """A file of slot ages: a column of ages and, optionally, one of slot numbers; read and checked in blocks.
+
+    Checked: ages are whole and not negative, slots increase by whole steps, and from one row to the next the age
+    either grows with the slots or has restarted in between.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        table = Table(path)
+        self._table = table
+        self._where = [0] if table.headless and len(table.columns) == 1 else self._named(table)
+        self.least, self.rows = np.inf, 0
+
+    def blocks(self) -> Iterator[Floats]:
+        """Yield the ages in order, checked."""
+        last: tuple[float, float] | None = None
+        for line, rows in self._table.blocks(self._where):
+            age = rows[:, -1]
+            slot = rows[:, 0] if len(self._where) == 2 else np.arange(self.rows, self.rows + len(age), dtype=float)
+            self._check_values(age, slot, line)
+            if len(age):
+                before = (slot[0] - 1, age[0] - 1) if last is None else last
+                self._check_steps(np.concatenate([[before[1]], age]), np.concatenate([[before[0]], slot]), line)
+                self.least = min(self.least, float(age.min()))
+                last = float(slot[-1]), float(age[-1])
+            self.rows += len(age)
+            yield age
+        if not self.rows:
+            raise InputError(f"{self.path}: a header and no data")
+
+    def pieces(self, quantity: str, index: int | None) -> tuple[Pieces, Statistic]:
+        """Return the observations of one quantity and the statistic that estimates it."""
+        self.least, self.rows = np.inf, 0
+        observable, statistic = OBSERVABLES[quantity]
+        found = Pieces()
+        for age in self.blocks():
+            found.add_values(observable(age, index or 0))
+        return found, statistic
+
+    @staticmethod
+    def _named(table: Table) -> list[int]:
+        ages = [i for i, name in enumerate(table.columns) if name in AGE_NAMES]
+        slots = [i for i, name in enumerate(table.columns) if name in SLOT_NAMES]
+        if len(ages) != 1 or len(slots) > 1:
+            what = "no column" if not ages else "more than one column"
+            raise InputError(
+                f"{table.path}: {what} of ages among {', '.join(table.columns)[:200]}; slot ages are read from a "
+                f"column {' | '.join(AGE_NAMES)}, and optionally {' | '.join(SLOT_NAMES)}"
+            )
+        return [*slots, *ages]
+
+    def _check_values(self, age: Floats, slot: Floats, line: int) -> None:
+        self._refuse(~np.isfinite(age) | ~np.isfinite(slot), line, age, "is missing or not finite")
+        self._refuse(age < 0, line, age, "is negative; ages are at least 0 (is -1 a mark for a missing value?)")
+        self._refuse(age != np.floor(age), line, age, "is no whole number; slot ages count slots")
+        self._refuse(age > LARGEST, line, age, "is too large for an age (is it a mark for a missing value?)")
+
+    def _check_steps(self, age: Floats, slot: Floats, line: int) -> None:
+        step = np.diff(slot)
+        self._refuse(step == 0, line, slot[1:], "is a slot that stands twice; each slot is read once", what="slot")
+        self._refuse(
+            step < 0, line, slot[1:], "is a slot before the one above; is this two runs in one file?", what="slot"
+        )
+        self._refuse(step != np.floor(step), line, slot[1:], "is no whole number of slots on", what="slot")
+        floor = min(self.least, float(age[1:].min()))
+        grown = age[1:] == age[:-1] + step
+        restarted = age[1:] < floor + step
+        self._refuse(
+            ~(grown | restarted),
+            line,
+            age[1:],
+            "does not follow from the age above: a slot age grows by 1 a slot or starts again; left-out slots need a "
+            "slot column",
+        )
+
+    def _refuse(self, bad: np.ndarray, line: int, values: Floats, why: str, what: str = "age") -> None:
+        if bad.any():
+            i = int(np.argmax(bad))
+            more = f" ({int(bad.sum())} such rows in this block)" if bad.sum() > 1 else ""
+            raise InputError(f"{self.path} line {line + i}: {what} {values[i]:.12g} {why}{more}")

@@ -1,0 +1,120 @@
+"""Text tables of numbers, read in blocks: every fault names its line."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from exactchains.truth import InputError
+from proofs_check.simulators.pieces import Floats
+
+BLOCK = 200_000  # rows held at a time
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
+MAX_LINE = 100_000
+MISSING = ("", "na", "nan", "none", "null", "-")
+
+
+class Table:
+    """A CSV or TSV file with a header line; ``blocks`` reads chosen columns."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            line = _guarded(file, path)
+        if not line.strip():
+            raise InputError(f"{path}: the file is empty or starts with an empty line; a header line is needed")
+        self.delimiter = _delimiter(line)
+        self.columns = [name.strip() for name in next(csv.reader([line], delimiter=self.delimiter))]
+        self.headless = all(_is_number(name) for name in self.columns)
+        doubled = sorted({name for name in self.columns if self.columns.count(name) > 1})
+        if doubled and not self.headless:
+            raise InputError(f"{path}: column {doubled[0][:60]!r} stands twice in the header; name every column once")
+
+    def blocks(self, columns: Sequence[str | int]) -> Iterator[tuple[int, Floats]]:
+        """Yield (number of the first line, rows) with the chosen columns, by name or position, as floats.
+
+        Raises
+        ------
+        InputError
+            A cell is no number, or a row has too few cells: the line, the column and the text.
+        """
+        where = [c if isinstance(c, int) else self.columns.index(c) for c in columns]
+        with self.path.open(encoding="utf-8-sig", newline="") as file:
+            line = 1 if self.headless else 2
+            if not self.headless:
+                next(file)
+            while lines := _block(file, self.path):
+                yield line, self._numbers(lines, where, line)
+                line += len(lines)
+
+    def _numbers(self, lines: list[str], where: Sequence[int], line: int) -> Floats:
+        if not any(text.isspace() for text in lines[-3:]):
+            try:
+                rows = np.loadtxt(lines, delimiter=self.delimiter, usecols=where, ndmin=2, comments=None, quotechar='"')
+                if len(rows) == len(lines):
+                    return rows
+            except ValueError:
+                pass  # the slow reader finds the line
+        return self._slowly(lines, where, line)
+
+    def _slowly(self, lines: list[str], where: Sequence[int], line: int) -> Floats:
+        rows = []
+        for number, cells in enumerate(csv.reader(lines, delimiter=self.delimiter), line):
+            if not cells:
+                continue
+            if len(cells) <= max(where):
+                raise InputError(
+                    f"{self.path} line {number}: {len(cells)} cells where the header has {len(self.columns)}; "
+                    f"is the file cut off, or delimited otherwise?"
+                )
+            rows.append([self._cell(cells[i], i, number) for i in where])
+        return np.array(rows, dtype=float).reshape(len(rows), len(where))
+
+    def _cell(self, text: str, column: int, line: int) -> float:
+        word = text.strip()
+        if word.lower() in MISSING:
+            return float("nan")
+        if not _is_number(word):
+            name = f"column {column + 1}" if self.headless else f"column {self.columns[column]}"
+            raise InputError(f"{self.path} line {line}, {name}: {word[:40]!r} is no number")
+        return float(word)
+
+
+def _delimiter(header: str) -> str:
+    counts = {mark: header.count(mark) for mark in DELIMITERS.values()}
+    best = max(counts, key=lambda mark: counts[mark])
+    return best if counts[best] else ","
+
+
+def _is_number(word: str) -> bool:
+    if "_" in word or not word.isascii():
+        return False
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _block(file: TextIO, path: Path) -> list[str]:
+    try:
+        return list(islice(file, BLOCK))
+    except UnicodeDecodeError as error:
+        raise _not_text(path, error) from None
+
+
+def _guarded(file: TextIO, path: Path) -> str:
+    try:
+        line = file.readline(MAX_LINE)
+    except UnicodeDecodeError as error:
+        raise _not_text(path, error) from None
+    if "\0" in line or len(line) >= MAX_LINE:
+        raise InputError(f"{path}: this is no text table; CSV or TSV with a header line is read")
+    return line
+
+
+def _not_text(path: Path, error: UnicodeDecodeError) -> InputError:
+    return InputError(f"{path}: byte {error.start} is no UTF-8 text; CSV or TSV in UTF-8 is read")

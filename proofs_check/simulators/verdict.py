@@ -1,0 +1,160 @@
+"""Agrees, disagrees or undecided: two one-sided tests against a margin, with the run length that would decide."""
+
+import enum
+import math
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from exactchains import decimals
+from exactchains.enclosure import Enclosure, Result
+from exactchains.number import parse
+from exactchains.truth import InputError
+from proofs_check.simulators.statistics import Estimate
+
+AGREE_AT = 0.95  # the interval that must lie inside the margin
+DISAGREE_AT = 0.999  # the interval that must lie outside: calling a program wrong needs more evidence
+LEAST_EFFECTIVE = 100  # fewer independent observations than this decide nothing
+POWER = 0.95  # with which the run length that is named decides
+TWO_SIDED, ONE_SIDED = 1.959963984540054, 1.6448536269514722  # normal quantiles of AGREE_AT (two-sided) and POWER
+DEFAULT_MARGIN = "5%"
+
+
+class Verdict(enum.Enum):
+    AGREES = "agrees"
+    DISAGREES = "disagrees"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Margin:
+    """What difference does not matter: a fraction of the exact value, or an absolute amount."""
+
+    size: fmpq
+    relative: bool = True
+
+    @classmethod
+    def read(cls, word: str) -> "Margin":
+        """Read ``5%`` and ``0.05`` (of the exact value), or ``abs:0.01`` (in the quantity's unit)."""
+        text, absolute, percent = word.strip().removeprefix("abs:"), word.strip().startswith("abs:"), word.endswith("%")
+        size = parse(text.removesuffix("%"), "--margin") / (100 if percent else 1)
+        if size <= 0 or (not absolute and size >= 1) or (absolute and percent):
+            raise InputError(f"--margin {word[:40]}: write 5% or 0.05 (of the exact value, below 1), or abs:0.01")
+        return cls(size, not absolute)
+
+    def around(self, exact: Enclosure) -> fmpq:
+        """Return the margin in the quantity's unit; a relative one is taken of the end nearer to zero."""
+        if not self.relative:
+            return self.size
+        if exact.lower <= 0 <= exact.upper:
+            raise InputError("the exact value is 0 or may be, of which no fraction can be taken; give --margin abs:M")
+        return self.size * min(abs(exact.lower), abs(exact.upper))
+
+    def __str__(self) -> str:
+        return f"{float(self.size) * 100:g} % of the exact value" if self.relative else f"{float(self.size):g}"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict on one quantity.
+
+    ``needed`` is the weight (slots, jobs, time) of a run that decides with probability ``POWER`` if the simulator is
+    right; ``total_error`` adds the sampling half width and the width of the exact enclosure.
+    """
+
+    quantity: str
+    index: int | None
+    exact: Result
+    estimate: Estimate
+    margin: Margin
+    tolerance: float
+    verdict: Verdict
+    reason: str
+    needed: float
+    confidence: float = AGREE_AT
+
+    @property
+    def label(self) -> str:
+        return self.quantity if self.index is None else f"{self.quantity}[{self.index}]"
+
+    @property
+    def difference(self) -> float:
+        return self.estimate.value - midpoint(self.exact.enclosure)
+
+    @property
+    def total_error(self) -> float:
+        return self.estimate.half_width(self.confidence) + width(self.exact.enclosure)
+
+
+def judge(
+    exact: Result, estimate: Estimate, *, margin: Margin, variance_constant: float | None = None, tests: int = 1
+) -> Judgement:
+    """Return the verdict on a simulated long-run average.
+
+    Agrees: the 95 % interval lies within the margin around every value of the exact enclosure.  Disagrees: the
+    99.9 % interval lies wholly outside the margin.  Undecided: everything else, and runs too short to trust their
+    own interval (fewer than ``LEAST_EFFECTIVE`` independent observations, batches still correlated, no spread).
+
+    Parameters
+    ----------
+    variance_constant
+        lim T Var(mean over weight T) of the exact model, where it is known; else the run's own estimate is used.
+    tests
+        Quantities judged together; all intervals hold at once (Bonferroni).
+    """
+    tolerance = float(margin.around(exact.enclosure))
+    per_weight = max(variance_constant or 0.0, 0.0) or estimate.variance_constant
+    needed = per_weight * ((TWO_SIDED + ONE_SIDED) / tolerance) ** 2
+    inner = 1 - (1 - AGREE_AT) / tests
+    outer = 1 - (1 - DISAGREE_AT) / tests
+    verdict, reason = _decided(exact.enclosure, estimate, tolerance, inner, outer)
+    return Judgement(exact.quantity, exact.index, exact, estimate, margin, tolerance, verdict, reason, needed, inner)
+
+
+def _decided(exact: Enclosure, estimate: Estimate, tolerance: float, inner: float, outer: float) -> tuple[Verdict, str]:
+    if estimate.constant:
+        return Verdict.UNDECIDED, "all values are equal: a run without spread gives no error to judge by"
+    if estimate.effective < LEAST_EFFECTIVE:
+        return Verdict.UNDECIDED, (
+            f"the run is worth {estimate.effective:.0f} independent observations; at least {LEAST_EFFECTIVE} are needed"
+        )
+    if estimate.correlated:
+        return (
+            Verdict.UNDECIDED,
+            f"{estimate.batches} batches are still correlated: the run is too short for its memory",
+        )
+    lower, upper = float(exact.lower), float(exact.upper)
+    low, high = estimate.interval(inner)
+    if upper - tolerance <= low and high <= lower + tolerance:
+        return Verdict.AGREES, f"the {inner:.4g} interval lies within the margin"
+    low, high = estimate.interval(outer)
+    if high < lower - tolerance or low > upper + tolerance:
+        return Verdict.DISAGREES, f"the {outer:.4g} interval lies outside the margin"
+    return Verdict.UNDECIDED, "the interval reaches across the edge of the margin"
+
+
+def midpoint(exact: Enclosure) -> float:
+    return float((exact.lower + exact.upper) / 2)
+
+
+def width(exact: Enclosure) -> float:
+    return float(exact.upper - exact.lower)
+
+
+def shown_exact(exact: Enclosure) -> str:
+    """Return the exact value as a short fraction with its decimals, or its first certain digits."""
+    if not exact.is_exact:
+        return f"{exact.short(8)} ({exact.status})"
+    text = str(exact.lower)
+    if "/" not in text and len(text) < 16:
+        return f"{text} (exact)"
+    decimal = decimals.truncated(exact.lower, 8) + ".."
+    return f"{text} = {decimal} (exact)" if len(text) < 16 else f"{decimal} (exact)"
+
+
+def rounded_up(x: float) -> str:
+    """Return a run length with two digits, rounded up."""
+    if not math.isfinite(x) or x <= 0:
+        return "unknown"
+    scale = 10 ** max(0, math.floor(math.log10(x)) - 1)
+    return f"{math.ceil(x / scale) * scale:,}".replace(",", " ")
