@@ -5,13 +5,14 @@ scheme by deciding packet by packet what is sent and by keeping the set of state
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from aoi_tools.gf2 import independent_rows
 from aoi_tools.models.channels import SlotChannel
 from aoi_tools.models.codes import Codeword, IdealErasure, RandomGenerator, RandomParityCheck
 from aoi_tools.models.markov import LastDecoded, Markov
@@ -23,6 +24,7 @@ from exactchains.truth import InputError
 
 Plan = Callable[[int, list[bool]], int | None]
 BURN_IN = 1_000
+BLOCK = 4_096  # codewords drawn at a time
 
 
 def slot_ages(scheme: Any, *, slots: int, seed: int, burn_in: int = BURN_IN) -> NDArray[np.int64]:
@@ -59,8 +61,8 @@ def latest_known(t: int, known: list[bool]) -> int:
 @functools.singledispatch
 def transmission(scheme: Any, slots: int, rng: Generator) -> Callable[[int, bool], bool]:
     """Return the channel: (slot, whether the actual state is sent) to whether its codeword is decoded."""
-    codes = getattr(scheme, "differential", scheme.actual), scheme.actual
-    return lambda t, actual: arrives(codes[actual], rng)
+    streams = [stream(code, slots, rng) for code in (getattr(scheme, "differential", scheme.actual), scheme.actual)]
+    return lambda t, actual: next(streams[actual])
 
 
 @transmission.register
@@ -183,28 +185,49 @@ def _small_changes(scheme: Any, slots: int, rng: Generator) -> Callable[[int, in
     return small
 
 
+def stream(code: Any, slots: int, rng: Generator) -> Iterator[bool]:
+    """Yield the fates of codewords, drawn by the thousand."""
+    while True:
+        yield from fates(code, min(slots, BLOCK), rng).tolist()
+
+
 @functools.singledispatch
-def arrives(code: Any, rng: Generator) -> bool:
-    """Return whether one codeword is decoded: draw its erasures, then its matrix."""
+def fates(code: Any, size: int, rng: Generator) -> NDArray[np.bool_]:
+    """Return whether each of ``size`` codewords is decoded: draw their erasures, then their matrices."""
     raise InputError(f"{type(code).__name__} cannot be simulated")
 
 
-@arrives.register
-def _(code: Codeword, rng: Generator) -> bool:
-    return bool(rng.random() < Floats().convert(code.success))
+@fates.register
+def _(code: Codeword, size: int, rng: Generator) -> NDArray[np.bool_]:
+    return rng.random(size) < Floats().convert(code.success)
 
 
-@arrives.register(IdealErasure | RandomParityCheck | RandomGenerator)
-def _(code: Any, rng: Generator) -> bool:
-    return decodes(code, int(rng.binomial(code.n, Floats().convert(code.eps))), rng)
+@fates.register(IdealErasure | RandomParityCheck | RandomGenerator)
+def _(code: Any, size: int, rng: Generator) -> NDArray[np.bool_]:
+    erasures = rng.binomial(code.n, Floats().convert(code.eps), size)
+    if isinstance(code, IdealErasure):
+        return np.asarray(erasures <= code.n - code.bits)
+    binary(code)
+    if isinstance(code, RandomParityCheck):
+        return independent_rows(erasures, np.full(size, code.n - code.bits), rng)
+    return independent_rows(np.full(size, code.bits), code.n - erasures, rng)
+
+
+def binary(code: Any) -> None:
+    if code.field != 2:
+        raise InputError(f"field = {code.field}: only binary codes are simulated")
+
+
+def arrives(code: Any, rng: Generator) -> bool:
+    """Return whether one codeword is decoded."""
+    return bool(fates(code, 1, rng)[0])
 
 
 def decodes(code: Any, erasures: int, rng: Generator) -> bool:
     """Return whether a codeword with so many erasures is decoded: draw the part of the matrix that matters."""
     if isinstance(code, IdealErasure):
         return bool(erasures <= code.n - code.bits)
-    if code.field != 2:
-        raise InputError(f"field = {code.field}: only binary codes are simulated")
+    binary(code)
     if isinstance(code, RandomParityCheck):
         return independent(erasures, code.n - code.bits, rng)
     return independent(code.bits, code.n - erasures, rng)

@@ -115,7 +115,7 @@ def age_quantity(
     PrecisionExhausted
         The digits were not reached, or the parameters are balls too wide for them.
     """
-    value = _selector(quantity, index, sampling)
+    value = evaluation(quantity, index=index, sampling=sampling)
     form = closed_form_name(scheme)
     levels = index if sampling is None or quantity not in READ_AT or index is None else index // sampling.n
     size = exact_size(scheme, levels)
@@ -177,7 +177,10 @@ METHODS = dict.fromkeys(
 }
 
 
-def _selector(quantity: str, index: int | None, sampling: Sampling | None) -> Callable[[SlotLaw], Any]:
+def evaluation(
+    quantity: str, *, index: int | None = None, sampling: Sampling | None = None
+) -> Callable[[SlotLaw], Any]:
+    """Return the function of a law that gives ``quantity``, a native number of the law's domain."""
     if quantity not in QUANTITIES:
         raise InputError(f"quantity = {quantity!r}: allowed are {', '.join(QUANTITIES)}")
     if (quantity in SAMPLED or quantity in READ_AT) and sampling is None:

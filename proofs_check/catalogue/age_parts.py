@@ -57,7 +57,9 @@ ALPHA = Parameter("alpha", "alpha", "probability that a difference is small, in 
 DELAY = Parameter("delay", "delay", "slots by which feedback is late", "slots", "integer", lower=0, upper=10_000)
 LOSS = Parameter("loss", "loss", "probability that feedback is lost", lower=0, upper=1)
 SOURCE = Parameter("source", "source", "Markov source: a .json or .toml file, or a named one", kind="text")
-WINDOW = Parameter("window", "window", "small differences: lo..hi, a list, xor:k, hamming:r, all", kind="text")
+WINDOW = Parameter(
+    "window", "window", "small differences: lo..hi, a list, xor:k, hamming:r, all, threshold", kind="text"
+)
 SOURCE_CLASS = _optional("class", "a state of the closed class to use", kind="integer", lower=0)
 CHECK_BITS = _optional(
     "check_bits",
@@ -106,6 +108,7 @@ CONVENTIONS = (
 SOURCE_CONVENTIONS = (
     "A difference is new minus old value; on a cycle of length c it is reduced to -floor(c/2) .. ceil(c/2)-1 first.",
     "With a code, a window of more than 2^k differences is refused unless check_bits=no.",
+    "window=threshold is 0 for k = 0, -2^(k-1)..2^(k-1)-1 for 0 < k < m, all for k = m.",
     "A source with several closed classes has one law a class: choose with class=STATE.",
 )
 ORIGIN = "Bhambay, Poojary and Parag, IEEE Trans. Commun. 67 (2019); laws derived in aoi_tools"
@@ -144,7 +147,7 @@ def source_and_window(values: Mapping[str, Any]) -> tuple[Source, Any]:
     source = Source.from_document(read_document(word)) if by_file else named_source(word)
     if "class" in values:
         source = source.restricted(values["class"])
-    chosen = window(values["window"])
+    chosen = window(threshold(values) if values["window"] == "threshold" else values["window"])
     source = source.closed()
     size = chosen.size(source.dimension, source.bits)
     if "k" in values and values["check_bits"] == "yes" and size is not None and size > 1 << values["k"]:
@@ -153,3 +156,13 @@ def source_and_window(values: Mapping[str, Any]) -> tuple[Source, Any]:
             "widen k, narrow the window, or say check_bits=no"
         )
     return source, chosen
+
+
+def threshold(values: Mapping[str, Any]) -> str:
+    """Return the window of the differences that k bits tell apart."""
+    if "k" not in values or "m" not in values:
+        raise InputError("window = threshold needs a code with m and k")
+    k = values["k"]
+    if k == 0:
+        return "0"
+    return "all" if k >= values["m"] else f"{-(1 << (k - 1))}..{(1 << (k - 1)) - 1}"

@@ -1,0 +1,84 @@
+"""Design questions on named age models: best integer parameter, switching points, comparisons."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aoi_tools.solvers.age import QUANTITIES
+from aoi_tools.solvers.design import Best, Design, Piece, best, best_along, difference
+from aoi_tools.solvers.orders import Order, stochastic_order
+from exactchains.enclosure import Result
+from exactchains.number import rational
+from exactchains.truth import InputError
+from proofs_check.catalogue.age_parts import AgeProblem
+from proofs_check.catalogue.model import Model
+
+Range = tuple[str, Any, Any]  # name, lower end, upper end
+
+
+def best_parameter(model: Model, words: Mapping[str, str], *, over: Range, minimise: str) -> Best:
+    """Return the certified minimisers of ``minimise`` over the integers ``over``; ``words`` give the rest as text."""
+    name, low, high = _integers(model, over)
+    _asked(model, minimise)
+    values = _read(model, words, {name: str(low)})
+
+    def make(k: int) -> Design:
+        return _design(model.build({**values, name: k}))
+
+    return best(make, range(low, high + 1), quantity=minimise)
+
+
+def switching_points(
+    model: Model, words: Mapping[str, str], *, over: Range, along: Range, minimise: str
+) -> list[Piece]:
+    """Return which integer is best as the parameter ``along`` moves through its interval, switching points isolated."""
+    name, low, high = _integers(model, over)
+    moving = model.parameter(along[0]).name
+    if model.parameter(moving).kind != "rational":
+        raise InputError(f"{moving} is no real parameter of {model.name}: switching points need one such as eps or p")
+    _asked(model, minimise)
+    ends = tuple(rational(x, moving) for x in along[1:])
+    values = _read(model, words, {name: str(low), moving: str(ends[0])})
+
+    def make(k: int, x: Any) -> Design:
+        return _design(model.build({**values, name: k, moving: x}))
+
+    return best_along(make, range(low, high + 1), interval=(ends[0], ends[1]), quantity=minimise)
+
+
+def compare(first: AgeProblem, second: AgeProblem, *, quantity: str, digits: int = 15) -> Result:
+    """Return the certified difference of one quantity of two age problems."""
+    return difference(_design(first), _design(second), quantity=quantity, digits=digits)
+
+
+def order(first: AgeProblem, second: AgeProblem) -> Order:
+    """Return whether the slot age of ``first`` is stochastically at most that of ``second``."""
+    return stochastic_order(first.scheme, second.scheme)
+
+
+def _design(problem: AgeProblem) -> Design:
+    if not isinstance(problem, AgeProblem):
+        raise InputError("design questions are answered for age.* models")
+    return Design(problem.scheme, problem.sampling)
+
+
+def _read(model: Model, words: Mapping[str, str], varied: Mapping[str, str]) -> dict[str, Any]:
+    for key in words:
+        if model.parameter(key).name in varied:
+            raise InputError(f"{key} is both given and varied; leave it out of the given parameters")
+    return model.read({**words, **varied})
+
+
+def _integers(model: Model, over: Range) -> tuple[str, int, int]:
+    name = model.parameter(over[0]).name
+    if model.parameter(name).kind != "integer":
+        raise InputError(f"{name} is no integer parameter of {model.name}: vary one such as n, k, q or delay")
+    ends = [rational(x, name) for x in over[1:]]
+    if any(x.q != 1 for x in ends) or ends[0] > ends[1]:
+        raise InputError(f"{name} = {over[1]}..{over[2]}: write two integers, the lower one first")
+    return name, int(ends[0].p), int(ends[1].p)
+
+
+def _asked(model: Model, quantity: str) -> None:
+    model.quantity(quantity)
+    if quantity not in QUANTITIES or model.quantity(quantity).indexed:
+        raise InputError(f"{quantity} cannot be minimised; ask for a mean, a variance or failure")
