@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': r"\textquotedbl{}",
+    "|": r"\textbar{}", '"': "''",
 }  # fmt: skip
 NUMBER = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:\(([0-9]+)\))?(?:e(-?[0-9]+))?")
 GREEK = {"eps": r"\varepsilon", "alpha": r"\alpha", "lam": r"\lambda", "lambda": r"\lambda", "mu": r"\mu"}
@@ -45,7 +45,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("50% of a_b & {c}"))
     50\\% of a\\_b \\& \\{c\\}
     """
-    return "".join(SPECIAL.get(c, c) for c in text)
+    return "".join(SPECIAL.get(c, c if c.isprintable() else " ") for c in text)
 
 
 def symbol(text: str) -> str:

@@ -116,14 +116,14 @@ class Reader:
             raise self.error("papers", 'a list of texts such as ["P5"] is needed')
         found = Spec(
             self.name,
-            title,
+            _line(title),
             columns,
             rows,
             shared,
             self._digits(data.get("digits", 12)),
             self._choice(data.get("notation", "truncated"), NOTATIONS, "notation"),
             tuple(papers),
-            data.get("note", ""),
+            _line(data.get("note", "")),
         )
         self._values(found)
         return found
@@ -183,7 +183,7 @@ class Reader:
         if index is not None and not quantity.indexed:
             raise self.error(f"{where}.index", f"{quantity.name} takes no index; leave it out")
         form = self._choice(data.get("form", "decimal"), FORMS, f"{where}.form")
-        return Request(model.name, quantity.name, heading, own, None if index is None else str(index), form)
+        return Request(model.name, quantity.name, _line(heading), own, None if index is None else str(index), form)
 
     def _try(self, key: str, read: Any) -> Any:
         try:
@@ -260,6 +260,11 @@ class Reader:
         if x not in tuple(allowed):
             raise self.error(key, f"allowed are {' | '.join(allowed)}")
         return str(x)
+
+
+def _line(text: str) -> str:
+    """Return text on one line."""
+    return " ".join(text.split())
 
 
 def has(model: Model, name: str) -> bool:

@@ -1,0 +1,460 @@
+"""Tables: every written number, read back from every format, encloses what its twin says; errors name their line."""
+
+import csv
+import hashlib
+import io
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from fractions import Fraction
+from html.parser import HTMLParser
+
+import mpmath
+import pytest
+from click.testing import CliRunner
+from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exactchains.domain import Rigor
+from exactchains.enclosure import Enclosure, Result
+from exactchains.truth import InputError, PrecisionExhausted
+from proofs_check.catalogue.model import Model, Parameter, Quantity
+from proofs_check.cli.main import cli
+from proofs_check.tables import evaluation, latex, sheet
+from proofs_check.tables import spec as specs
+from proofs_check.tables.evaluation import table, with_settings
+from proofs_check.tables.notation import number_text, parameter_text
+from proofs_check.tables.sheet import FORMATS, written
+from proofs_check.tables.spec import from_text, recipes, spec
+from proofs_check.tables.table import NOTATIONS, Table
+from proofs_check.tables.twin import twin
+
+NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)(?:\(([0-9]+)\))?(?:e(-?[0-9]+))?")
+SMALL = """
+title = "Small"
+digits = 9
+[parameters]
+p = "1/3"
+[rows]
+d = ["0", "1/7", "1/3", "1"]
+[[columns]]
+model = "age.feedback"
+quantity = "slot_mean"
+[[columns]]
+model = "age.feedback"
+quantity = "slot_mean"
+heading = "exactly"
+form = "fraction"
+[[columns]]
+model = "age.feedback"
+quantity = "slot_ccdf"
+heading = "tail"
+index = 40
+"""
+
+
+# Reading numbers back, by notation and by format
+
+
+def meaning(text: str, notation: str) -> tuple[Fraction, Fraction]:
+    """Return the ends that a written number stands for."""
+    if text.startswith("["):
+        low, high = text.strip("[]").split(", ")
+        return Fraction(low), Fraction(high)
+    if "/" in text:
+        return Fraction(text), Fraction(text)
+    match = NUMBER.fullmatch(text)
+    assert match, text
+    digits, spread, power = match[1], match[2], Fraction(10) ** int(match[3] or 0)
+    unit = power / 10 ** len(digits.partition(".")[2])
+    middle = Fraction(digits) * power
+    if spread is not None:
+        return middle - int(spread) * unit, middle + int(spread) * unit
+    if notation != "truncated" or not middle:
+        return middle, middle
+    return (middle, middle + unit) if middle > 0 else (middle - unit, middle)
+
+
+def cells(text: str, form: str) -> list[list[str]]:
+    """Return the cells of a written table, read with no code of the writers."""
+    if form == "csv":
+        return list(csv.reader(io.StringIO(text)))[1:]
+    if form == "html":
+        return html_cells(text)
+    lines = text.splitlines()
+    if form == "md":
+        rows = [line for line in lines if line.startswith("| ")][2:]
+        return [[cell.strip().replace("\\", "") for cell in row.strip("| ").split(" | ")] for row in rows]
+    if form == "text":
+        rule = next(i for i, line in enumerate(lines) if re.fullmatch(r"[- ]*-{2}[- ]*", line))
+        rows = lines[rule + 1 : lines.index("", rule)]
+        return [re.split(r"\s{2,}", row.strip()) for row in rows]
+    body = text.split("\\midrule\n")[1].split("\\bottomrule")[0]
+    return [[latex_cell(c) for c in row.removesuffix(r" \\").split(" & ")] for row in body.splitlines()]
+
+
+def latex_cell(cell: str) -> str:
+    bare = cell.strip().removeprefix("{").removesuffix("}").replace("$", "")
+    return re.sub(r" \\times 10\^\{(-?\d+)\}", r"e\1", bare)
+
+
+def html_cells(text: str) -> list[list[str]]:
+    found: list[list[str]] = []
+
+    class Reader(HTMLParser):
+        inside = False
+
+        def handle_starttag(self, tag, attrs):
+            self.inside = tag == "td"
+            if tag == "tr":
+                found.append([])
+            if self.inside:
+                found[-1].append("")
+
+        def handle_data(self, data):
+            if self.inside:
+                found[-1][-1] += data.strip()
+
+        def handle_endtag(self, tag):
+            self.inside = False
+
+    Reader().feed(text)
+    return [row for row in found if row]
+
+
+def assert_certain(made: Table) -> int:
+    """Check every number of every format against the twin; return how many were checked."""
+    data, count = json.loads(written(made, "json")), 0
+    for form in FORMATS.keys() - {"json"}:
+        rows = cells(written(made, form), form)
+        assert len(rows) == len(data["rows"])
+        for row, truth in zip(rows, data["rows"], strict=True):
+            assert len(row) == len(truth)
+            for text, cell, column in zip(row, truth, data["columns"], strict=True):
+                if cell["lower"] is None:
+                    continue
+                low, high = meaning(text, made.notation if column["model"] else "bracket")
+                lower, upper = Fraction(cell["lower"]), Fraction(cell["upper"])
+                assert low <= lower <= upper <= high, (form, text, cell)
+                assert cell["status"] != "exact" or cell["exact"] is None or lower == upper == Fraction(cell["exact"])
+                if column["model"] and lower:
+                    assert high - low <= 3 * abs(lower) / 10 ** (made.digits - 1)
+                count += 1
+    return count
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_every_number_of_every_format_lies_in_the_twin(notation: str):
+    made = table(with_settings(from_text(SMALL), digits=None, notation=notation))
+    assert assert_certain(made) == 4 * 4 * 5
+
+
+@pytest.mark.parametrize("name", recipes())
+def test_shipped_recipes_are_certain(name: str):
+    asked = spec(name)
+    few = {axis: values[:: max(1, len(values) // 3)] for axis, values in asked.rows.items()}
+    made = table(replace(asked, rows=few))
+    assert assert_certain(made) > 0
+    assert not made.undecided
+    assert made.papers and made.title
+
+
+def test_the_first_recipe_agrees_with_mpmath():
+    made = table(spec("P5.mean-age-eps"))
+    with mpmath.workdps(60):
+        for row in made.rows:
+            eps = mpmath.mpf(int(row[0].enclosure.lower.p)) / int(row[0].enclosure.lower.q)
+            p, d = parity_check_failure(100, 70, eps), parity_check_failure(100, 10, eps)
+            x = {"actual": p, "feedback": d, "generalised": (p + d) / 2}
+            slots = [u / ((1 - p) * (1 - p + u)) for u in x.values()]
+            slots.append(periodic(p, d))
+            for cell, slot in zip(row[1:], slots, strict=True):
+                age = 100 * (1 + slot) + mpmath.mpf(99) / 2
+                e = cell.enclosure
+                for end in (e.lower, e.upper):
+                    assert abs(mpmath.mpf(int(end.p)) / int(end.q) - age) < age * mpmath.mpf(10) ** -11
+
+
+def parity_check_failure(n: int, m: int, eps: mpmath.mpf) -> mpmath.mpf:
+    """Return 1 - sum over e of P(E = e) prod_{i<e} (1 - 2^(i-r)) at 60 digits."""
+    r, good, full = n - m, mpmath.mpf(0), mpmath.mpf(1)
+    for e in range(r + 1):
+        good += mpmath.binomial(n, e) * eps**e * (1 - eps) ** (n - e) * full
+        full *= 1 - mpmath.mpf(2) ** (e - r)
+    return 1 - good
+
+
+def periodic(p: mpmath.mpf, d: mpmath.mpf) -> mpmath.mpf:
+    """Return the mean slot age for q = 1: u after an actual update, v after the differential one that follows it.
+
+    v = a d 1 + p (v + 2): the first decoded and the second lost, or the first lost and both slots added to the v of
+    the period before.  u = p (v + 1).
+    """
+    v = ((1 - p) * d + 2 * p) / (1 - p)
+    return (p * (v + 1) + v) / 2
+
+
+# Notations
+
+
+ends = st.fractions(-1000, 1000, max_denominator=10**9)
+
+
+@given(ends, st.integers(0, 60), st.integers(1, 15), st.sampled_from(list(NOTATIONS)))
+def test_any_enclosure_lies_in_what_is_written(low: Fraction, narrow: int, digits: int, notation: str):
+    lower = fmpq(low.numerator, low.denominator)
+    upper = lower + fmpq(1, 2) ** narrow if narrow < 60 else lower
+    e = Enclosure(lower, upper, Rigor.EXACT if lower == upper else Rigor.ENCLOSED)
+    text = number_text(e, digits=digits, notation=notation)
+    below, above = meaning(text, notation)
+    assert below <= low and Fraction(int(upper.p), int(upper.q)) <= above
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "truncated", "bracket", "interval"),
+    [
+        ("1/3", "1/3", "0.3333", "0.3333(1)", "[0.3333, 0.3334]"),
+        ("7/2", "7/2", "3.500", "3.500", "3.500"),
+        ("0", "0", "0", "0", "0"),
+        ("-2/3", "-2/3", "-0.6666", "-0.6667(1)", "[-0.6667, -0.6666]"),
+        ("99999/100000", "100001/100000", "1.000(1)", "1.000(1)", "[0.9999, 1.001]"),
+        ("-1/10", "1/10", "[-0.100, 0.100]", "[-0.100, 0.100]", "[-0.100, 0.100]"),
+        ("123456", "123457", "1.234e5", "1.235e5", "[1.234e5, 1.235e5]"),
+    ],
+)
+def test_notations(lower: str, upper: str, truncated: str, bracket: str, interval: str):
+    e = Enclosure.exact(lower) if lower == upper else Enclosure(*(Enclosure.exact(x).lower for x in (lower, upper)))
+    found = [number_text(e, digits=4, notation=n) for n in NOTATIONS]
+    expected = [truncated, "1.235(1)e5" if lower == "123456" else bracket, interval]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [("1/20", "0.05"), ("3", "3"), ("1/3", "1/3"), ("-5/2", "-2.5"), ("1/10000000", "1/10000000")]
+)
+def test_inputs_are_written_as_they_are(value: str, text: str):
+    assert parameter_text(Enclosure.exact(value).lower) == text
+
+
+# What is not there
+
+
+SHY = Model(
+    "shy",
+    "a model whose values stay uncertain",
+    (Parameter("x", "x", "how shy", kind="integer"),),
+    (Quantity("value", "v", "a value", "slots"),),
+    lambda values: values["x"],
+    lambda x, quantity, index, digits: shy(x, digits),
+)
+
+
+def shy(x: int, digits: int) -> Result:
+    if x == 0:
+        raise PrecisionExhausted(f"could not certify {digits} digits: 9")
+    if x == 1:
+        raise InputError("x = 1: nothing is there")
+    if x == 2:
+        return Result(Enclosure(fmpq(1), fmpq(10001, 10000), Rigor.ENCLOSED), method="balls")
+    if x == 3:
+        return Result(Enclosure.of(0.25), method="guess")
+    return Result(Enclosure.exact(7), method="arithmetic")
+
+
+@pytest.fixture
+def shy_spec(monkeypatch) -> specs.Spec:
+    monkeypatch.setattr(specs, "find", lambda name: SHY)
+    monkeypatch.setattr(evaluation, "find", lambda name: SHY)
+    return from_text('[rows]\nx = "0..4"\n[[columns]]\nmodel = "shy"\nquantity = "value"\n')
+
+
+def test_what_is_undecided_or_does_not_exist_is_shown_with_its_reason(shy_spec):
+    made = table(shy_spec)
+    assert [row[1].status for row in made.rows] == ["undecided", "none", "enclosed", "estimate", "exact"]
+    reasons = ("could not certify 12 digits: 9", "x = 1: nothing is there", "could not certify 12 digits: 5")
+    for form in FORMATS:
+        text = written(made, form)
+        for reason in reasons:
+            assert reason in text.replace("\\", ""), (form, reason)
+        assert "undecided" in text and "~0.25" in text.replace(r"\sim ", "~").replace("$", "").replace("\\", "")
+    assert set(made.undecided) == {reasons[0], reasons[2], "could not certify 12 digits: 0"}
+
+
+def test_a_table_in_which_nothing_exists_is_an_error(shy_spec):
+    with pytest.raises(InputError, match="no cell of this table exists: x = 1: nothing is there"):
+        table(replace(shy_spec, rows={"x": ("1",)}))
+
+
+def test_impossible_points_stay_visible():
+    made = table(
+        from_text(
+            '[parameters]\ncode = "mds"\nn = 10\neps = "1/10"\n[rows]\nm = [5, 20]\n'
+            '[[columns]]\nmodel = "age.actual"\nquantity = "slot_mean"\n'
+        )
+    )
+    assert [row[1].status for row in made.rows] == ["exact", "none"]
+    assert "20" in made.rows[1][1].note and "none [a]" in written(made, "text")
+
+
+# Specifications
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('title = "Small"', "titel = 'Small'"), "line 2: titel: unknown key; did you mean title?"),
+        (("digits = 9", "digits = 0"), "line 3: digits: an integer from 1 to 100000"),
+        (("digits = 9", 'notation = "rounded"'), "line 3: notation: allowed are truncated | bracket | interval"),
+        (('p = "1/3"', 'p = "3/2"'), "line 5: parameters.p: p = 3/2: exact number from 0 to 1"),
+        (('p = "1/3"', "p = [1]"), "line 5: parameters.p: an exact number or text is needed"),
+        (('p = "1/3"', 'p = "1/3"\nq = 1'), "line 6: parameters.q: no column takes this parameter"),
+        (('p = "1/3"', 'p = "1/3"\nd = 0'), "line 6: parameters.d: given here and as an axis"),
+        (('"1/7"', '"1/x"'), "line 7: rows.d: d = '1/x' is no number"),
+        (('d = ["0", "1/7", "1/3", "1"]', 'd = "3..1"'), "line 7: rows.d: LO <= HI"),
+        (('d = ["0", "1/7", "1/3", "1"]', "d = 5"), "line 7: rows.d: a list of values, or a range"),
+        (('d = ["0", "1/7", "1/3", "1"]', 'd = ["0"]\nj = [1]'), "line 8: rows.j: no column takes this parameter"),
+        (("slot_ccdf", "slot_cdf"), "line 18: columns[2].quantity: age.feedback has no quantity 'slot_cdf'"),
+        (('heading = "tail"', "model = 'x'"), "not valid TOML"),
+        (("index = 40", "index = -1"), "line 20: columns[2].index: an integer >= 0 is needed"),
+        (('form = "fraction"', 'form = "float"'), "line 15: columns[1].form: allowed are decimal | fraction"),
+        (('form = "fraction"', "index = 3"), "line 15: columns[1].index: slot_mean takes no index"),
+        (("index = 40", ""), "line 6: rows: slot_ccdf takes an index"),
+        (("index = 40", "parameters = { gamma = 1 }"), "line 20: columns[2].parameters: age.feedback has no parameter"),
+        (("digits = 9", "digits = 9.0"), "line 3: digits"),
+    ],
+)
+def test_an_error_in_a_specification_names_key_and_line(change: tuple[str, str], message: str):
+    old, new = change
+    assert SMALL.count(old) >= 1
+    with pytest.raises(InputError) as error:
+        from_text(SMALL.replace(old, new, 1) if old != "slot_ccdf" else SMALL.replace(old, new))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_floats_of_toml_are_the_decimals_they_spell():
+    asked = from_text(SMALL.replace('["0", "1/7", "1/3", "1"]', "[0.1, 0.25]"))
+    assert asked.rows["d"] == ("0.1", "0.25")
+    assert table(asked).rows[0][0].enclosure == Enclosure.exact("1/10")
+
+
+@pytest.mark.parametrize(
+    ("spelled", "values"),
+    [
+        ("0..3 step 1", ("0", "1", "2", "3")),
+        ("0..1 step 1/4", ("0", "1/4", "1/2", "3/4", "1")),
+        ("0.1..0.3 step 0.1", ("1/10", "1/5", "3/10")),
+        ("0..1 step 0.4", ("0", "2/5", "4/5")),
+        ("7..7", ("7",)),
+    ],
+)
+def test_ranges_are_exact(spelled: str, values: tuple[str, ...]):
+    columns = '[[columns]]\nmodel = "mm1"\nquantity = "value"\n'
+    reader = specs.Reader("s", "s.toml", f'[rows]\nx = "{spelled}"\n{columns}')
+    assert reader._rows({"x": spelled}) == {"x": values}
+
+
+# Twin, stability, escaping
+
+
+def test_the_twin_is_stable_and_its_hash_is_that_of_the_inputs():
+    made, again = table(from_text(SMALL)), table(from_text(SMALL))
+    for form in FORMATS:
+        assert written(made, form) == written(again, form)
+    data = twin(made)
+    canonical = json.dumps(data["inputs"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert data["hash"] == hashlib.sha256(canonical.encode()).hexdigest()
+    other = table(from_text(SMALL.replace('"1/7"', '"1/8"')))
+    assert twin(other)["hash"] != data["hash"]
+    assert "seconds" not in written(made, "json") and "python-flint" in data["versions"]
+
+
+def test_outside_text_is_escaped_in_every_format():
+    evil = 'a & <b> | $x$ \\\\input{x} % _ ^ ~ # "q"'
+    asked = replace(from_text(SMALL), title=evil, note=evil)
+    asked = replace(asked, columns=(replace(asked.columns[0], heading=evil), *asked.columns[1:]))
+    made = table(asked)
+    assert "<b>" not in written(made, "html") and "<b>" not in written(made, "md").replace(r"\<b\>", "")
+    assert assert_certain(made) > 0
+    tex = written(made, "latex")
+    assert r"\input" not in tex and "$x$" not in tex and r"\textbackslash{}\textbackslash{}input\{x\} \% \_" in tex
+
+
+def test_formulas_of_spreadsheets_are_inert():
+    asked = from_text(SMALL)
+    asked = replace(asked, columns=(replace(asked.columns[0], heading="=1+1"), *asked.columns[1:]))
+    assert next(csv.reader(io.StringIO(written(table(asked), "csv"))))[1].startswith("'=1+1")
+
+
+def test_numbers_line_up_at_the_point():
+    assert sheet.aligned(["1.5", "12", "none [a]", "3.25", "[1, 2]"]) == ["1.5 ", "12   ", "none [a]", "3.25", "[1, 2]"]
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_latex_compiles(notation: str, tmp_path):
+    if shutil.which("pdflatex") is None:
+        pytest.skip("pdflatex is not installed")
+    bodies = [written(table(with_settings(from_text(SMALL), digits=None, notation=notation)), "latex")]
+    bodies.append(written(table(replace(from_text(SMALL), title=r"\evil{} $ & % # _ ^ ~ <>|\"")), "latex"))
+    text = (
+        r"\documentclass{article}\usepackage{booktabs,siunitx}\begin{document}" + "\n".join(bodies) + r"\end{document}"
+    )
+    (tmp_path / "t.tex").write_text(text, encoding="utf-8")
+    run = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout.decode(errors="replace")[-2000:]
+
+
+def test_latex_symbols():
+    assert latex.symbol("P(J > j)") == r"$\mathrm{P}(J\,>\,j)$"
+    assert latex.heading("eps") == r"$\varepsilon$"
+
+
+# The command
+
+
+def run(*words: str):
+    return CliRunner().invoke(cli, ["table", *words])
+
+
+def test_command_prints_lists_and_writes(tmp_path):
+    assert "P5.mean-age-eps" in run().output
+    file = tmp_path / "spec.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    assert run(str(file)).output == written(table(spec(str(file))), "text")
+    assert run(str(file), "--out", str(tmp_path / "x.tex")).exit_code == 0
+    assert (tmp_path / "x.tex").read_text(encoding="utf-8").startswith("%")
+    assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["table"] == "spec"
+    assert run(str(file), "--out", str(tmp_path / "all")).exit_code == 0
+    assert {path.suffix for path in (tmp_path / "all").iterdir()} == set(FORMATS.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["P5.mean-age-epz"], 2, "did you mean P5.mean-age-eps"),
+        (["missing.toml"], 2, "missing.toml"),
+        (["--all"], 2, "--out DIR"),
+        (["P5.mean-age-eps", "--out", "x.pdf"], 2, "names no format"),
+        (["P5.mean-age-eps", "--digits", "0"], 2, "0"),
+    ],
+)
+def test_command_errors_are_one_line(words: list[str], code: int, says: str):
+    result = run(*words)
+    assert result.exit_code == code
+    assert says in result.output
+
+
+def test_undecided_cells_end_in_exit_code_3(shy_spec, monkeypatch, tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_text('[rows]\nx = "0..4"\n[[columns]]\nmodel = "shy"\nquantity = "value"\n', encoding="utf-8")
+    result = run(str(file))
+    assert result.exit_code == 3
+    assert "undecided [a]" in result.output and "could not certify 12 digits: 9" in result.output
