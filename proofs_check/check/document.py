@@ -18,11 +18,13 @@ KINDS = {
     "levels": "levels",
     "counterexample": "counterexample",
     "words": "words",
+    "coupling": "coupling",
     "stationary": "stationary",
     "lumping": "lumping",
     "level-drift": "recurrence",
     "rates": "rate_matrix",
     "level-law": "level_law",
+    "poisson": "infinite",
     "fixed-point": "fixed_point",
 }
 

@@ -5,6 +5,7 @@ from typing import Any
 from proofs_check.check import document
 from proofs_check.claim import Claim
 from proofs_check.search import levels
+from proofs_check.search.coupling import coupling, source_labels
 from proofs_check.search.handelman import NotFound
 from proofs_check.search.ideas import IDEAS
 from proofs_check.search.induction import Idea, induction
@@ -52,6 +53,8 @@ def _proof(kind: str, problem: Any, conclusion: Any, idea: Idea | None) -> dict[
         "counterexample": levels.counterexample,
         "words": words,
     }
+    if kind == "coupling":
+        return coupling(problem, conclusion, source_labels(problem))
     if kind not in finders:
         raise NotFound(f"no finder for certificates of kind {kind}")
     return finders[kind](problem, conclusion)

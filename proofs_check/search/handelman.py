@@ -118,8 +118,7 @@ def _by_program(target: PolyElement, products: Products, positive: set[str] | No
         right[rows[m]] = float(value)
     certain = [positive is not None and set(c) <= positive for c in names]
     cost = [-1.0 if sure else 1e-3 * (1 + len(c)) for sure, c in zip(certain, names, strict=True)]
-    bounds = [(0.0, 1.0 if sure else None) for sure in certain]
-    solution = linprog(cost, A_eq=matrix, b_eq=right, bounds=bounds, method="highs-ds")
+    solution = linprog(cost, A_eq=matrix, b_eq=right, bounds=(0.0, None), method="highs-ds")
     if solution.status != 0:
         return None
     support = [k for k in range(len(names)) if solution.x[k] > 1e-9]

@@ -78,4 +78,7 @@ IDEAS = {
     ("age.markov.same-best-threshold", 1): Idea(
         {}, {"L": ["left", ">="], "n": ["now - low", ">="], "w": ["sum + left*now - low", ">="]}
     ),
+    ("age.code.longer-fails-less", 0): Idea(
+        {}, {"C": ["c", ">="], "P": ["E", ">"], "w": ["(n+1-e)*E - (n+1)", ">="], "m": ["n-e", ">="]}
+    ),
 }

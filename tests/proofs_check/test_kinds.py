@@ -122,7 +122,27 @@ WORDS = certificate(  # x A = b and A c = 0 give b c = 0
     {"zero": [[["1", ["b", "c"]]]]},
     {"combinations": [[["-1", [], 0, ["c"]], ["t", ["x"], 1, []]]]},
 )
-GOOD = {c["kind"]: c for c in (IDENTITY, SIGN, INDUCTION, LEVELS, COUNTEREXAMPLE, WORDS, ALL)}
+COUPLING = certificate(  # a better channel has the smaller age
+    "coupling",
+    {
+        "variables": ["p", "d"],
+        "domain": UNIT | {"d": ["d", ">="], "e": ["p-d", ">="]},
+        "smaller": {"up": [["d"]], "reset": [["1-d"]]},
+        "larger": {"up": [["p"]], "reset": [["1-p"]]},
+    },
+    {"order": "smaller <= larger"},
+    {
+        "pairs": [[0, 0]],
+        "moves": [
+            [
+                ["up", 0, "up", 0, "d", "d"],
+                ["reset", 0, "up", 0, "p-d", "e"],
+                ["reset", 0, "reset", 0, "1-p", "a"],
+            ]
+        ],
+    },
+)
+GOOD = {c["kind"]: c for c in (IDENTITY, SIGN, INDUCTION, LEVELS, COUNTEREXAMPLE, WORDS, COUPLING, ALL)}
 
 # (kind, path to a place, what to put there)
 SPOILED = [
@@ -190,6 +210,17 @@ SPOILED = [
     ("counterexample", "problem statement 2", "1/2"),
     ("counterexample", "proof laws x ratio", "1/2"),
     ("counterexample", "proof laws", {}),
+    ("coupling", "problem domain e 0", "d-p"),
+    ("coupling", "problem smaller up 0 0", "p"),
+    ("coupling", "problem larger reset 0 0", "1-d"),
+    ("coupling", "conclusion order", "smaller >= larger"),
+    ("coupling", "proof pairs", []),
+    ("coupling", "proof pairs 0 0", 1),
+    ("coupling", "proof moves 0 1 0", "up"),
+    ("coupling", "proof moves 0 1", ["up", 0, "reset", 0, "p-d", "e"]),
+    ("coupling", "proof moves 0 1 5", "p"),
+    ("coupling", "proof moves 0 1 1", 1),
+    ("coupling", "proof moves 0", []),
     ("words", "conclusion zero", []),
     ("words", "conclusion zero 0 0 0", "2"),
     ("words", "conclusion zero 0 0 1", ["c", "b"]),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aoi_tools.models.codes import Codeword, next_vector
+from aoi_tools.models.codes import Codeword, RandomParityCheck, next_vector
 from exactchains.symbolic import Fractions
 from proofs_check.claim import Claim, Scope, Source, Statement, together
 from proofs_check.claims.age.domains import stated
@@ -83,7 +83,78 @@ def _generator() -> Statement:
     )
 
 
+def _longer() -> Statement:
+    """Bernstein coefficients of F(n, m) - F(n+1, m) in degree n + 1, divided by the weights.
+
+    With r = n - m rows, x = 2^-(r+1), E = 2^e and c = c(e-1, r): one row more gives c(e, r+1) = (1-x) c, the shorter
+    code, raised in degree, e/(n+1) c + (n+1-e)/(n+1) c (1 - x E).  e = 1..n, from one erasure to the next.
+    """
+    one_more = "(1-x)*c"
+    raised = "e/(n+1)*c + (n+1-e)/(n+1)*c*(1-x*E)"
+    return Statement(
+        "induction",
+        {
+            "variables": ["n", "x"],
+            "domain": {"n": ["n-1", ">="], "x": ["x", ">"], "h": ["1-2*x", ">="]},
+            "state": ["e", "E", "c"],
+            "starts": [{"e": "1", "E": "2", "c": "1"}],
+            "steps": {
+                "erasure": {
+                    "set": {"e": "e+1", "E": "2*E", "c": "c*(1-x*E)"},
+                    "guard": {"s": ["1-x*E", ">="], "l": ["n-e-1", ">="]},
+                }
+            },
+            "define": {"difference": f"{one_more} - ({raised})"},
+        },
+        stated(
+            ("difference", "=", "c*x*((n+1-e)*E/(n+1) - 1)"),
+            ("difference", ">=", "0"),
+        ),
+    )
+
+
+def _longer_at_one_erasure() -> Statement:
+    """At e = 1 the coefficient is x (n-1)/(n+1): positive from n = 2 on."""
+    return Statement(
+        "sign",
+        {"variables": ["n", "x"], "domain": {"n": ["n-2", ">="], "x": ["x", ">"]}},
+        stated(("x*(2*n/(n+1) - 1)", ">", "0")),
+    )
+
+
+def _short_codes() -> Statement:
+    """Live failure probabilities: equal for one bit in one or two uses; false without bits."""
+    field = Fractions("eps")
+    (eps,) = field.gens
+
+    def failure(n: int, bits: int) -> str:
+        return field.text(RandomParityCheck(n, bits, eps).over(field).failure)
+
+    return Statement(
+        "sign",
+        {"variables": ["eps"], "domain": {"x": ["eps", ">"], "y": ["1-eps", ">"]}},
+        stated((failure(2, 1), "=", failure(1, 1)), (failure(2, 0), ">", failure(1, 0))),
+    )
+
+
 CLAIMS = (
+    Claim(
+        id="age.code.longer-fails-less",
+        text="Random parity check: a longer codeword with the same bits fails no more often, F(n+1, m) <= F(n, m) for"
+        " n >= m >= 1 and 0 < eps < 1, equal iff n = m = 1; false for m = 0.",
+        latex=r"F(n+1,m,\varepsilon) \le F(n,m,\varepsilon)\quad\text{for } n\ge m\ge 1",
+        source=Source((), "ours"),
+        scope=Scope.ALL,
+        statement=lambda: together(_longer(), _longer_at_one_erasure(), _short_codes()),
+        assumptions="i.i.d. erasures, random parity check; both failure probabilities written in the Bernstein basis of"
+        " degree n + 1 in eps",
+        argument="Raising the degree of the shorter code, every Bernstein coefficient of the difference is c(e-1, r) 2^-(r+1)"
+        " ((n+1-e) 2^e/(n+1) - 1), nonnegative for e = 1..n by induction over e, zero for e = 0 and, with m >= 1, absent"
+        " beyond e = r + 1 <= n; positive at e = 1 iff n >= 2. At n = m = 1 the two functions agree; at m = 0, n = 1 the"
+        " longer one fails more often.",
+        definitions=("failure-probabilities", "code-rpc"),
+        witness={"n": "2", "x": "1/8", "eps": "3/10"},
+    ),
     Claim(
         id="age.code.more-bits-fail-more",
         text="For all n >= 1 and 0 <= m < m' <= n, a codeword of n bits fails more often with m' than with m information"
