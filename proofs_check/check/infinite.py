@@ -1,0 +1,257 @@
+"""Kind *poisson*: the stationary mean of a chain on pairs of nonnegative integers lies between two numbers.
+
+problem     ``chain``: {"borders": [[a, b], ..], "cells": [{"signs", "jumps": [[dx1, dx2, rate], ..]}, ..]}: the jumps
+            out of a pair depend on the signs of (x1, x2, a x1 + b x2, ..);
+            ``reward``: {"linear": [constant, first, second], "exceptions": [[x1, x2, value], ..]}
+conclusion  ``mean``: [lower, upper]: a stationary law exists, and every one has its mean reward between these
+proof       ``lyapunov``: {"theta", "delta"}; ``lower``, ``upper``: {"sides": [[a, b, bound], ..], "theta", "over",
+            "values"}: V is values / over on the pairs inside all sides, in lexicographic order, and outside the sum of
+            ``theta`` times 1, x1, x2, x1^2, x1 x2, x2^2, the positive parts of the border forms and their squares
+
+A jump changes x1, x2 and each border form by at most one, hence no border is crossed without landing on it and Q maps
+a function of the last kind to one that is affine on every ray and on every open cone between rays.
+mean        Q V + f <= upper everywhere (>= lower): pairs inside and in the shell, from which a jump leads inside, one
+            by one; all others lie beyond some side in a cell: an affine function on a polyhedron, bounded by its
+            vertices and extreme directions
+premise     V0 >= kappa s^2 - beta0 with s = x1 + x2, kappa > 0, and Q V0 <= -delta s + C.  With U = (V0 + beta0)^2
+            and bounded rates, Q U <= -kappa delta s^3 + C', so every stationary law has a finite mean of s^3, which
+            dominates |V|; then the mean of Q V is 0, and a law exists by Foster's criterion with V0
+"""
+
+import itertools
+from collections.abc import Iterator
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+from proofs_check.check.blocks import whole
+from proofs_check.check.exact import Rejected, fields, items, rational, vector
+
+Pair = tuple[int, int]
+Row = list[Fraction]
+MAX_REACH = 5000
+
+
+class Walk:
+    """The chain, checked; rays are the directions of its borders with the axes at the ends."""
+
+    def __init__(self, data: Any) -> None:
+        fields(data, "borders cells")
+        self.borders = [_pair(x) for x in items(data["borders"])]
+        if any(not a > 0 > b or gcd(a, b) != 1 for a, b in self.borders):
+            raise Rejected("a border is a x1 + b x2 with a > 0 > b and no common divisor")
+        self.rays: list[Pair] = [(1, 0), *((-b, a) for a, b in self.borders), (0, 1)]
+        self.cones = list(itertools.pairwise(self.rays))
+        if any(p * s <= q * r for (p, q), (r, s) in self.cones):
+            raise Rejected("borders must be in order")
+        self.jumps: dict[tuple[int, ...], list[tuple[int, int, Fraction]]] = {}
+        for cell in items(data["cells"]):
+            fields(cell, "signs jumps")
+            signs = tuple(items(cell["signs"], 2 + len(self.borders)))
+            if signs in self.jumps:
+                raise Rejected("a cell occurs twice")
+            self.jumps[signs] = [self._jump(signs, x) for x in items(cell["jumps"])]
+        inside = [(p + r, q + s) for (p, q), (r, s) in self.cones]
+        if {self.signs(x) for x in [(0, 0), *self.rays, *inside]} != set(self.jumps):
+            raise Rejected("the cells are not those of the borders")
+        self.scale = lcm(*(q.denominator for jumps in self.jumps.values() for _, _, q in jumps))
+
+    def _jump(self, signs: tuple[int, ...], data: Any) -> tuple[int, int, Fraction]:
+        dx, dy, rate = *_pair(items(data, 3)[:2]), rational(data[2])
+        forms = [dx, dy, *(a * dx + b * dy for a, b in self.borders)]
+        if rate <= 0 or (dx, dy) == (0, 0) or max(map(abs, forms)) > 1:
+            raise Rejected("a jump has a positive rate and changes each form by at most one")
+        if (signs[0] == 0 and dx < 0) or (signs[1] == 0 and dy < 0):
+            raise Rejected("a jump leads below zero")
+        return dx, dy, rate
+
+    def signs(self, x: Pair) -> tuple[int, ...]:
+        forms = (x[0], x[1], *(a * x[0] + b * x[1] for a, b in self.borders))
+        return tuple((v > 0) - (v < 0) for v in forms)
+
+    def basis(self, x: Pair) -> list[int]:
+        i, j = x
+        parts = [max(a * i + b * j, 0) for a, b in self.borders]
+        return [1, i, j, i * i, i * j, j * j, *parts, *(p * p for p in parts)]
+
+    def drift(self, theta: Row, x: Pair) -> Fraction:
+        """Return Q of the function theta . basis at x."""
+        here, total = self.basis(x), Fraction(0)
+        for dx, dy, rate in self.jumps[self.signs(x)]:
+            there = self.basis((x[0] + dx, x[1] + dy))
+            total += rate * sum(
+                (t * (v - w) for t, v, w in zip(theta, there, here, strict=True) if v != w), Fraction(0)
+            )
+        return total
+
+    def affine(self) -> Iterator[tuple[Pair, list[Pair]]]:
+        """Yield a first pair and the directions of every ray and every open cone."""
+        for ray in self.rays:
+            yield ray, [ray]
+        for first, second in self.cones:
+            yield (first[0] + second[0], first[1] + second[1]), [first, second]
+
+
+def check(problem: Any, conclusion: Any, proof: Any) -> None:
+    fields(problem, "chain reward")
+    fields(conclusion, "mean")
+    fields(proof, "lyapunov lower upper")
+    walk, reward = Walk(problem["chain"]), Reward(problem["reward"])
+    _premise(walk, proof["lyapunov"])
+    for name, sense, bound in zip(("lower", "upper"), (-1, 1), vector(conclusion["mean"], 2), strict=True):
+        Side(walk, reward, proof[name], sense).proves(bound)
+
+
+class Reward:
+    """constant + first x1 + second x2, with exceptions."""
+
+    def __init__(self, data: Any) -> None:
+        fields(data, "linear exceptions")
+        self.constant, self.first, self.second = vector(data["linear"], 3)
+        self.special: dict[Pair, Fraction] = {}
+        for x in items(data["exceptions"]):
+            self.special[_pair(items(x, 3)[:2])] = rational(x[2])
+        if len(self.special) != len(data["exceptions"]):
+            raise Rejected("a pair is exceptional twice")
+
+    def __call__(self, x: Pair) -> Fraction:
+        if x in self.special:
+            return self.special[x]
+        return self.constant + self.first * x[0] + self.second * x[1]
+
+
+class Side:
+    """One inequality Q V + f <= c (sense 1) or >= c (sense -1), everywhere."""
+
+    def __init__(self, walk: Walk, reward: Reward, data: Any, sense: int) -> None:
+        fields(data, "sides theta over values")
+        self.walk, self.reward, self.sense, self.over = walk, reward, sense, whole(data["over"])
+        self.theta = vector(data["theta"], 6 + 2 * len(walk.borders))
+        if self.over <= 0 or any((t * self.over).denominator != 1 for t in self.theta):
+            raise Rejected("theta must be integers over ``over``")
+        self.tail = [(t * self.over).numerator for t in self.theta]
+        jumps = [(dx, dy) for listed in walk.jumps.values() for dx, dy, _ in listed]
+        self.sides = []
+        for side in items(data["sides"]):
+            a, b = _pair(items(side, 3)[:2])
+            bound = side[2] if isinstance(side[2], int) and not isinstance(side[2], bool) else -1
+            if not 0 <= bound <= MAX_REACH:
+                raise Rejected("a side has a bound from 0 to 5000")
+            self.sides.append((a, b, bound, max([1, *(a * dx + b * dy for dx, dy in jumps)])))
+        inside, self.shell = self._pairs()
+        values = [whole(v) for v in items(data["values"], len(inside))]
+        self.V = dict(zip(inside, values, strict=True))
+        if any(x not in self.V and x not in set(self.shell) for x in reward.special):
+            raise Rejected("the reward is exceptional beyond the box")
+
+    def _pairs(self) -> tuple[list[Pair], list[Pair]]:
+        reach = min((bound + step for a, b, bound, step in self.sides if (a, b) == (1, 1)), default=None)
+        if reach is None:
+            raise Rejected("one side must bound x1 + x2")
+        inside, shell = [], []
+        for i in range(reach + 1):
+            for j in range(reach + 1 - i):
+                excess = [a * i + b * j - bound for a, b, bound, _ in self.sides]
+                if max(excess) <= 0:
+                    inside.append((i, j))
+                elif all(x <= side[3] for x, side in zip(excess, self.sides, strict=True)):
+                    shell.append((i, j))
+        return inside, shell
+
+    def value(self, x: Pair) -> int:
+        """Return V(x) times ``over``."""
+        found = self.V.get(x)
+        return sum(t * v for t, v in zip(self.tail, self.walk.basis(x), strict=True)) if found is None else found
+
+    def proves(self, bound: Fraction) -> None:
+        walk, whole_rates = self.walk, {}
+        for signs, jumps in walk.jumps.items():
+            whole_rates[signs] = [(dx, dy, (rate * walk.scale).numerator) for dx, dy, rate in jumps]
+        unit = walk.scale * self.over
+        for x in [*self.V, *self.shell]:
+            here, i, j = self.value(x), *x
+            total = sum(q * (self.value((i + dx, j + dy)) - here) for dx, dy, q in whole_rates[walk.signs(x)])
+            if self.sense * ((bound - self.reward(x)) * unit - total) < 0:
+                raise Rejected(f"Q V + f exceeds the bound at {x}")
+        for start, directions in walk.affine():
+            for a, b, limit, step in self.sides:
+                self._beyond(start, directions, (a, b), (limit + step + 1, bound))
+
+    def _beyond(self, start: Pair, directions: list[Pair], form: Pair, limits: tuple[int, Fraction]) -> None:
+        """Check the pairs of one cell with form(x) >= limits[0]."""
+        rises = [form[0] * x + form[1] * y for x, y in directions]
+        base = self._image(start)
+        slopes = [self._image((start[0] + x, start[1] + y)) - base for x, y in directions]
+        lines = [self.reward.first * x + self.reward.second * y for x, y in directions]
+        slopes = [s + f for s, f in zip(slopes, lines, strict=True)]
+        base += self.reward.constant + self.reward.first * start[0] + self.reward.second * start[1]
+        corners, extremes = _polyhedron(directions, rises, Fraction(limits[0]))
+        for weights in extremes:
+            if self.sense * sum(w * s for w, s in zip(weights, slopes, strict=True)) > 0:
+                raise Rejected(f"Q V + f grows beyond the side {form}")
+        for weights in corners:
+            value = base + sum(((w - 1) * s for w, s in zip(weights, slopes, strict=True)), Fraction(0))
+            if self.sense * (value - limits[1]) > 0:
+                raise Rejected(f"Q V + f exceeds the bound beyond the side {form}")
+
+    def _image(self, x: Pair) -> Fraction:
+        """Return Q of the outer function at x."""
+        return self.walk.drift(self.theta, x)
+
+
+def _polyhedron(directions: list[Pair], rises: list[int], bound: Fraction) -> tuple[list[Row], list[Row]]:
+    """Return vertices and extreme directions, as weights of the directions, of the pairs with form >= bound > 0.
+
+    On a ray the weight is an integer >= 1; in an open cone the border forms are integers >= 1, so that both weights
+    are at least 1 / determinant.
+    """
+    if len(directions) == 1:
+        if rises[0] <= 0:
+            return [], []
+        return [[Fraction(max(1, -(-bound // rises[0])))]], [[Fraction(1)]]
+    (a, b), (c, d) = directions
+    least, (p, q) = Fraction(1, a * d - b * c), rises
+    if p <= 0 and q <= 0:
+        return [], []
+    corners = []
+    if least * (p + q) >= bound:
+        corners.append([least, least])
+    else:
+        if q > 0:
+            corners.append([least, max(least, (bound - least * p) / q)])
+        if p > 0:
+            corners.append([max(least, (bound - least * q) / p), least])
+    one = Fraction(1)
+    first = [one, 0 * one] if p >= 0 else [one * q, -one * p]
+    second = [0 * one, one] if q >= 0 else [-one * q, one * p]
+    return corners, [first, second]
+
+
+def _premise(walk: Walk, data: Any) -> None:
+    """V0 grows like s^2 and has drift <= -delta s up to a constant."""
+    fields(data, "theta delta")
+    theta, delta = vector(data["theta"], 6 + 2 * len(walk.borders)), rational(data["delta"])
+    if delta <= 0:
+        raise Rejected("delta must be positive")
+    for start, directions in walk.affine():
+        base = walk.drift(theta, start)
+        for x, y in directions:
+            if walk.drift(theta, (start[0] + x, start[1] + y)) - base > -delta * (x + y):
+                raise Rejected("Q V0 does not fall along every ray")
+    form = [Fraction(0)] * 3 + theta[3:6] + [Fraction(0)] * len(walk.borders) + theta[6 + len(walk.borders) :]
+
+    def square(x: Pair) -> Fraction:
+        return sum((t * v for t, v in zip(form, walk.basis(x), strict=True)), Fraction(0))
+
+    for first, second in walk.cones:
+        u, w = square(first), square(second)
+        polar = (square((first[0] + second[0], first[1] + second[1])) - u - w) / 2
+        if u <= 0 or w <= 0 or (polar < 0 and polar * polar >= u * w):
+            raise Rejected("V0 does not grow like the square of x1 + x2")
+
+
+def _pair(data: Any) -> Pair:
+    x, y = items(data, 2)
+    if any(not isinstance(v, int) or isinstance(v, bool) or abs(v) > MAX_REACH for v in (x, y)):
+        raise Rejected("a pair holds two small integers")
+    return x, y

@@ -1,0 +1,196 @@
+"""Means of chains on the quarter plane: closed forms, published enclosures, truncated chains, and the checker."""
+
+import copy
+import json
+from fractions import Fraction
+
+import pytest
+
+from exactchains import CountableChain, FiniteChain, Reward, Undecided, expectation, tail_probability
+from exactchains.countable_chain import shortest_queue
+from exactchains.solvers.cone_law import square_law
+from exactchains.truth import InputError
+from proofs_check.check.document import check, loads
+from proofs_check.check.exact import Rejected
+
+JSQ = shortest_queue(9, (7, 3))
+ASYMMETRIC = expectation(JSQ, Reward.total(), digits=8)
+
+
+def accepted(result):
+    check(loads(json.dumps(result.certificate)))
+
+
+def two_servers(loads):
+    """Two single servers that know nothing of each other."""
+
+    def rule(x):
+        for k in (0, 1):
+            step = [0, 0]
+            step[k] = 1
+            yield (x[0] + step[0], x[1] + step[1]), loads[k]
+            if x[k]:
+                yield (x[0] - step[0], x[1] - step[1]), 1
+
+    return CountableChain.from_rule(rule)
+
+
+def idle_first(arrival, speeds):
+    """A job joins the fastest idle server, else server k with probability proportional to its speed."""
+
+    def rule(x):
+        for k in (0, 1):
+            step = (1 - k, k)
+            if x[k]:
+                yield (x[0] - step[0], x[1] - step[1]), speeds[k]
+            share = arrival * speeds[k] / sum(speeds) if all(x) else arrival * (x[k] == 0 and (k == 0 or x[0] > 0))
+            yield (x[0] + step[0], x[1] + step[1]), share
+
+    return CountableChain.from_rule(rule)
+
+
+def test_the_mean_of_the_asymmetric_shortest_queue():
+    assert ASYMMETRIC.enclosure.has_digits(8)
+    assert ASYMMETRIC.enclosure.contains("10.4674684079474824283825")
+    accepted(ASYMMETRIC)
+
+
+def test_fifteen_digits_of_the_asymmetric_shortest_queue():
+    result = expectation(JSQ, Reward.total(), digits=15)
+    assert result.enclosure.digits(15) == "10.4674684079474"
+    assert result.enclosure.contains("10.4674684079474824283825")
+
+
+def test_independent_servers_have_a_product_form():
+    loads = (Fraction(1, 2), Fraction(2, 3))
+    chain = two_servers(loads)
+    mean = expectation(chain, Reward.total(), digits=10)
+    assert mean.enclosure.contains(1 + 2) and mean.enclosure.has_digits(10)
+    weighted = expectation(chain, Reward("1/3", "-2", "5/7"), digits=6)
+    assert weighted.enclosure.contains(Fraction(1, 3) - 2 + Fraction(10, 7))
+    accepted(weighted)
+
+
+def test_tail_probability_of_independent_servers():
+    half, third = Fraction(1, 2), Fraction(1, 3)
+    result = tail_probability(two_servers((half, third)), 6, digits=8)
+    below = sum((1 - half) * half**i * (1 - third) * third**j for i in range(6) for j in range(6 - i))
+    assert result.enclosure.contains(1 - below) and result.enclosure.has_digits(8)
+    accepted(result)
+
+
+def test_join_the_idle_queue_as_published():
+    chain = idle_first(Fraction(1), (Fraction(3, 2), Fraction(1, 2)))
+    result = expectation(chain, Reward.total(), digits=12)
+    assert result.enclosure.digits(12) == "1.52598130233"  # published: 1.525981302333356
+    accepted(result)
+
+
+def test_a_blocked_chain_stays_below():
+    """Exact law of a small square of the symmetric system: blocking arrivals lowers the mean."""
+    chain, reach = shortest_queue(1, (1, 1)), 7
+    states = [(i, j) for i in range(reach + 1) for j in range(reach + 1)]
+    place = {x: k for k, x in enumerate(states)}
+    moves = [(place[x], place[y], q) for x in states for y, q in chain.transitions(x) if y in place]
+    from exactchains.solvers.gth import gth
+
+    law = gth(FiniteChain.from_transitions(len(states), moves))
+    blocked = sum(p * sum(x) for p, x in zip(law, states, strict=True))
+    result = expectation(chain, Reward.total(), digits=8)
+    assert result.lower > blocked and result.upper < blocked + 1
+    estimate = square_law(chain, reach)
+    assert abs(sum(estimate[x] * sum(x) for x in states) - float(blocked.p) / float(blocked.q)) < 1e-12
+
+
+def test_more_digits_give_an_enclosure_inside():
+    finer = expectation(JSQ, Reward.total(), digits=12)
+    assert ASYMMETRIC.lower <= finer.lower <= finer.upper <= ASYMMETRIC.upper
+
+
+@pytest.mark.parametrize("arrival", [10, 11])
+def test_an_unstable_system_gets_no_number(arrival):
+    with pytest.raises(Undecided, match="Lyapunov"):
+        expectation(shortest_queue(arrival, (7, 3)), Reward.total())
+
+
+def test_rules_that_do_not_fit_are_refused():
+    with pytest.raises(InputError, match="jump differently"):
+        CountableChain.from_rule(lambda x: [((x[0] + 1, x[1]), 1 + x[0])])
+    with pytest.raises(InputError, match="at most one"):
+        CountableChain.from_rule(lambda x: [((x[0] + 2, x[1]), 1)])
+    with pytest.raises(InputError, match="below zero"):
+        CountableChain.from_rule(lambda x: [((x[0] - 1, x[1]), 1)])
+    with pytest.raises(TypeError, match="float"):
+        CountableChain.from_rule(lambda x: [((x[0] + 1, x[1]), 0.5)])
+    with pytest.raises(InputError, match="digits"):
+        expectation(JSQ, Reward.total(), digits=0)
+
+
+def put(*path, value):
+    def spoil(c):
+        for key in path[:-1]:
+            c = c[key]
+        c[path[-1]] = value(c[path[-1]]) if callable(value) else value
+
+    return spoil
+
+
+def more(text):
+    return str(Fraction(text) + 1)
+
+
+REJECTED = {
+    "mean above": put("conclusion", "mean", 0, value="1047/100"),
+    "mean below": put("conclusion", "mean", 1, value="1046/100"),
+    "mean upper below": put("conclusion", "mean", 1, value="104674683/10000000"),
+    "mean lower above": put("conclusion", "mean", 0, value="104674685/10000000"),
+    "value": put("proof", "upper", "values", 77, value=lambda v: hex(int(v, 0) + 2**70)),
+    "lower value": put("proof", "lower", "values", 40, value=lambda v: hex(int(v, 0) - 2**70)),
+    "values missing": put("proof", "upper", "values", value=lambda v: v[:-1]),
+    "no values": put("proof", "upper", "values", value=[]),
+    "theta": put("proof", "upper", "theta", 3, value=more),
+    "theta constant": put("proof", "upper", "theta", 0, value="0"),
+    "lower theta": put("proof", "lower", "theta", 5, value=more),
+    "theta short": put("proof", "upper", "theta", value=["0"]),
+    "sides swapped": lambda c: c["proof"].update(upper=c["proof"]["lower"], lower=c["proof"]["upper"]),
+    "smaller box": put("proof", "upper", "sides", 0, 2, value=20),
+    "no side": put("proof", "upper", "sides", value=[]),
+    "unbounded": put("proof", "upper", "sides", value=[[1, -1, 5]]),
+    "premise slope": put("proof", "lyapunov", "delta", value="5"),
+    "premise zero": put("proof", "lyapunov", "delta", value="0"),
+    "premise constant": put("proof", "lyapunov", "theta", value=["0"] * 8),
+    "premise linear": put("proof", "lyapunov", "theta", value=["0", "1", "1", "0", "0", "0", "0", "0"]),
+    "premise negative": put("proof", "lyapunov", "theta", value=lambda t: [str(-Fraction(x)) for x in t]),
+    "arrival": put("problem", "chain", "cells", 0, "jumps", 0, 2, value="5"),
+    "jump of two": put("problem", "chain", "cells", 0, "jumps", 0, 0, value=2),
+    "jump below": put("problem", "chain", "cells", 0, "jumps", 0, 0, value=-1),
+    "cell missing": put("problem", "chain", "cells", value=lambda cells: cells[1:]),
+    "cell twice": put("problem", "chain", "cells", value=lambda cells: [*cells, cells[0]]),
+    "border": put("problem", "chain", "borders", 0, value=[1, 1]),
+    "reward": put("problem", "reward", "linear", 1, value="2"),
+    "exception": put("problem", "reward", "exceptions", value=[[0, 0, "1"]]),
+    "exception far": put("problem", "reward", "exceptions", value=[[4000, 0, "1"]]),
+    "over": put("proof", "upper", "over", value="1"),
+}
+
+
+@pytest.mark.parametrize("name", REJECTED)
+def test_rejected(name):
+    certificate = copy.deepcopy(ASYMMETRIC.certificate)
+    REJECTED[name](certificate)
+    with pytest.raises(Rejected):
+        check(loads(json.dumps(certificate)))
+
+
+def test_without_the_premise_a_false_statement_would_pass():
+    """M/M/1 with load 1/2 beside an empty queue: V(n) = -2^n has Q V + f = 0 for f = 1{n = 0}, yet the mean is 1/2.
+
+    Only V of quadratic growth can be written, and the premise is checked: an upward walk has no certificate.
+    """
+    certificate = copy.deepcopy(ASYMMETRIC.certificate)
+    for cell in certificate["problem"]["chain"]["cells"]:
+        for jump in cell["jumps"]:
+            if sum(jump[:2]) > 0:
+                jump[2] = str(2 * Fraction(jump[2]))
+    with pytest.raises(Rejected, match="every ray"):
+        check(loads(json.dumps(certificate)))
