@@ -1,5 +1,6 @@
 """Differences to the last decoded state, against differences to the state one slot ago, against none."""
 
+from itertools import pairwise
 from typing import Any
 
 from aoi_tools.models.markov import LastDecoded, Markov
@@ -32,7 +33,7 @@ def _orders(small: str) -> list[Statement]:
             },
             {"order": "smaller <= larger"},
         )
-        for smaller, larger in zip(texts, texts[1:], strict=False)
+        for smaller, larger in pairwise(texts)
     ]
 
 
