@@ -23,7 +23,12 @@ from proofs_check.cli.main import cli
 from proofs_check.registry import claims
 from tests.source import ROOT, module_name, modules
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "proofs_check").rglob("*.md")),
+]
 TIME = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e-\d+)? ?(?:µs|ms|s|seconds?)\b")
 JSON_TIME = re.compile(r'("seconds": )[0-9.e-]+')
 FENCE = re.compile(r"^( *)(`{3,})([^\n`]*)\n(.*?)^\1\2 *$", re.DOTALL | re.MULTILINE)
