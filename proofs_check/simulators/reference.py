@@ -13,7 +13,7 @@ from proofs_check.simulators.ages import variance_constant
 from proofs_check.simulators.pieces import Floats
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, ONE_SIDED, TWO_SIDED, Margin
 
-FEWEST, MOST = 10_000, 5_000_000  # rows of a run whose length is not given
+FEWEST, HOPELESS, MOST = 10_000, 100_000, 5_000_000  # rows of a run whose length is not given
 ROOM = 1.25  # above the planned length
 
 
@@ -33,14 +33,14 @@ def simulate(model: Model, thing: Any, *, seed: int, length: int | None = None) 
 
 
 def planned(model: Model, thing: Any) -> int:
-    """Return how many slots decide the mean slot age at the default margin."""
+    """Return how many slots decide the mean slot age at the default margin; ``HOPELESS`` when no feasible run does."""
     mean = model.results(thing, ["slot_mean"], [0], 15)[0].enclosure
     constant = variance_constant(thing.scheme, "slot_mean", None)
     if constant is None or mean.lower <= 0:
         return FEWEST
     tolerance = float(Margin.read(DEFAULT_MARGIN).around(mean))
     needed = ROOM * constant * ((TWO_SIDED + ONE_SIDED) / tolerance) ** 2
-    return min(max(FEWEST, math.ceil(needed)), MOST)
+    return HOPELESS if needed > MOST else max(FEWEST, math.ceil(needed))
 
 
 def write(path: Path, header: list[str], rows: Floats) -> None:

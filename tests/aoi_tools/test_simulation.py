@@ -70,7 +70,9 @@ def test_simulated_mean_and_law(scheme):
     for series, exact in ((ages, law.mean()), (ages == 0, law.pmf(0)), (ages > 2, law.ccdf(2))):
         batches = series.reshape(40, -1).mean(axis=1)
         half = 5 * batches.std(ddof=1) / np.sqrt(40)
-        assert abs(series.mean() - exact) < half + 1e-12
+        assert abs(series.mean() - exact) < half + 10 / len(
+            ages
+        )  # an event never seen in N slots may have probability 10/N
 
 
 def test_seed_fixes_the_run_and_ages_are_ages():
