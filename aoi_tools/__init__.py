@@ -6,6 +6,12 @@ from typing import Any
 _WHERE = {
     "Code": "models.pair",
     "Codeword": "models.codes",
+    "CodeTable": "models.more_codes",
+    "NormalApproximation": "approximations",
+    "Polar": "models.more_codes",
+    "Repetition": "models.more_codes",
+    "age_with_lengths": "solvers.lengths",
+    "periodic_with_lengths": "solvers.lengths",
     "IdealErasure": "models.codes",
     "RandomGenerator": "models.codes",
     "RandomParityCheck": "models.codes",

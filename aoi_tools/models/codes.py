@@ -91,7 +91,7 @@ class RandomParityCheck:
     family: ClassVar[str] = "rpc"
 
     def __post_init__(self) -> None:
-        _validate(self)
+        check_sizes(self)
 
     @property
     def redundancy(self) -> int:
@@ -115,7 +115,7 @@ class RandomParityCheck:
 
     @property
     def exact_bits(self) -> int | None:
-        size = _erasure_bits(self)
+        size = erasure_bits(self)
         return size if size in (None, 0) else size + self.redundancy**2 * self.field.bit_length() // 2
 
 
@@ -138,7 +138,7 @@ class RandomGenerator:
     family: ClassVar[str] = "rlg"
 
     def __post_init__(self) -> None:
-        _validate(self)
+        check_sizes(self)
 
     def dependent(self, bits: int, survivors: int) -> fmpq:
         """Return the chance that the next row lies in the span of ``bits`` independent ones."""
@@ -164,7 +164,7 @@ class RandomGenerator:
 
     @property
     def exact_bits(self) -> int | None:
-        size = _erasure_bits(self)
+        size = erasure_bits(self)
         return size if size is None else size + self.n * self.bits * self.field.bit_length()
 
 
@@ -182,7 +182,7 @@ class IdealErasure:
     family: ClassVar[str] = "mds"
 
     def __post_init__(self) -> None:
-        _validate(self)
+        check_sizes(self)
 
     def chances(self, domain: Domain = QQ) -> list[Codeword]:
         """Return the chance of failure and success given e = 0..n erasures: zero or one."""
@@ -194,7 +194,7 @@ class IdealErasure:
 
     @property
     def exact_bits(self) -> int | None:
-        return _erasure_bits(self)
+        return erasure_bits(self)
 
 
 class CountingCode(Protocol):
@@ -244,7 +244,8 @@ def power(base: int, exponent: int) -> fmpq:
     return fmpq(fmpz(base) ** exponent) if exponent >= 0 else fmpq(1, fmpz(base) ** -exponent)
 
 
-def _validate(code: Any) -> None:
+def check_sizes(code: Any) -> None:
+    """Refuse a code whose length, bits, field or erasure probability is not allowed; make eps exact."""
     n, bits, field = code.n, code.bits, getattr(code, "field", 2)
     if not isinstance(n, int) or n < 1:
         raise InputError(f"n = {n}: the codeword length is an integer >= 1")
@@ -275,7 +276,8 @@ def is_prime_power(q: int) -> bool:
     return isinstance(q, int) and q >= 2 and len(fmpz(q).factor()) == 1
 
 
-def _erasure_bits(code: Any) -> int | None:
+def erasure_bits(code: Any) -> int | None:
+    """Return the size in bits of the exact binomial weights of a code; None when eps is a symbol or a ball."""
     if not isinstance(code.eps, fmpq):
         return None
     return 0 if code.eps.q == 1 else int(code.n * (int(code.eps.q) - 1).bit_length())

@@ -4,14 +4,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from aoi_tools.models.codes import IdealErasure, RandomGenerator, RandomParityCheck, probability
+from aoi_tools.models.more_codes import Polar, Repetition
 from exactchains.truth import InputError
 
-FAMILIES = {c.family: c for c in (RandomParityCheck, RandomGenerator, IdealErasure)}
+FAMILIES: dict[str, Any] = {c.family: c for c in (RandomParityCheck, RandomGenerator, IdealErasure, Repetition, Polar)}
+OVER_FIELDS = ("rpc", "rlg")
 
 
 @dataclass(frozen=True)
 class Code:
     """Codewords of ``n`` uses with ``m`` bits (actual) and ``k`` bits (differential) of one family.
+
+    ``header`` bits are added to both kinds of update: without a control channel they say which one it is.  ``field``
+    is the size of the field of random codes; then n, m and k count its symbols.
 
     Examples
     --------
@@ -26,6 +31,8 @@ class Code:
     m: int
     eps: Any
     k: int | None = None
+    header: int = 0
+    field: int = 2
 
     def __post_init__(self) -> None:
         if self.family not in FAMILIES:
@@ -39,14 +46,23 @@ class Code:
                     f"an integer >= {least}" if top is None else f"an integer from 0 to {'n' if name == 'm' else 'm'}"
                 )
                 raise InputError(f"{name} = {x}: {bound}{'' if top is None else f' = {top}'} is needed")
+        if not isinstance(self.header, int) or self.header < 0 or self.m + self.header > self.n:
+            raise InputError(f"header = {self.header}: m + header is an integer up to n = {self.n}")
+        if self.field != 2 and self.family not in OVER_FIELDS:
+            raise InputError(f"field = {self.field}: only {' and '.join(OVER_FIELDS)} have a field; leave it out")
         object.__setattr__(self, "eps", probability(self.eps, "eps"))
 
     @property
     def actual(self) -> Any:
-        return FAMILIES[self.family](self.n, self.m, self.eps)
+        return self.word(self.m)
 
     @property
     def differential(self) -> Any:
         if self.k is None:
             raise InputError("k is missing: the number of bits of a differential update; give 0 <= k <= m")
-        return FAMILIES[self.family](self.n, self.k, self.eps)
+        return self.word(self.k)
+
+    def word(self, bits: int) -> Any:
+        """Return the code of this family for ``bits`` bits and the header."""
+        field = (self.field,) if self.family in OVER_FIELDS else ()
+        return FAMILIES[self.family](self.n, bits + self.header, self.eps, *field)

@@ -9,7 +9,7 @@ from aoi_tools.models.markov import LastDecoded, Markov
 from aoi_tools.models.schemes import Delayed, Periodic, exact_bits
 from aoi_tools.solvers.markov import ReferenceLaw, markov_law
 from aoi_tools.solvers.modes import ModeLaw
-from exactchains.domain import QQ, Balls, Domain
+from exactchains.domain import QQ, Balls, Domain, Floats
 from exactchains.enclosure import Enclosure, Result
 from exactchains.level_chain import LevelChain
 from exactchains.truth import InputError, PrecisionExhausted, Undecided
@@ -117,6 +117,9 @@ def age_quantity(
     """
     value = evaluation(quantity, index=index, sampling=sampling)
     form = closed_form_name(scheme)
+    if any(getattr(getattr(scheme, name), "estimate", False) for name in getattr(scheme, "__dataclass_fields__", ())):
+        found = Enclosure.of(value(age_law(scheme, domain=Floats())))
+        return Result(found, quantity, index, f"{form}, doubles; an approximation of the code")
     levels = index if sampling is None or quantity not in READ_AT or index is None else index // sampling.n
     size = exact_size(scheme, levels)
     if size is not None and size <= EXACT_BITS:

@@ -67,7 +67,7 @@ class ModeLaw(SlotLaw):
 
     @cached_property
     def _gaps(self) -> list[list[Any]]:
-        start = self._step(self.mode_law, self.reset)
+        start = self.step(self.mode_law, self.reset)
         total = sum(start, self._zero)
         return [[x / total for x in start]]
 
@@ -83,9 +83,9 @@ class ModeLaw(SlotLaw):
     def level(self, j: int) -> list[Any]:
         """Return P(J = j, mode) for every mode: pi_j = nu R U^j."""
         with self.domain.working():
-            row = self._step(self.mode_law, self.reset)
+            row = self.step(self.mode_law, self.reset)
             for _ in range(j):
-                row = self._step(row, self.up)
+                row = self.step(row, self.up)
             return row
 
     @working
@@ -105,16 +105,17 @@ class ModeLaw(SlotLaw):
     @working
     def gap_pmf(self, z: int) -> Any:
         while len(self._gaps) < z:
-            self._gaps.append(self._step(self._gaps[-1], self.up))
+            self._gaps.append(self.step(self._gaps[-1], self.up))
         return sum((x * w for x, w in zip(self._gaps[z - 1], self._escape, strict=True)), self._zero)
 
     def _power(self, j: int) -> list[Any]:
         """nu U^j."""
         while len(self._powers) <= j:
-            self._powers.append(self._step(self._powers[-1], self.up))
+            self._powers.append(self.step(self._powers[-1], self.up))
         return self._powers[j]
 
-    def _step(self, row: list[Any], rows: Rows) -> list[Any]:
+    def step(self, row: list[Any], rows: Rows) -> list[Any]:
+        """Return the row times ``rows``."""
         after = [self._zero] * len(row)
         for x, entries in zip(row, rows, strict=True):
             if not is_zero(x, self.domain):

@@ -9,12 +9,14 @@ from proofs_check.catalogue import age_parts as parts
 from proofs_check.catalogue.age_parts import AgeProblem
 from proofs_check.catalogue.model import Model, Parameter
 
+CODING = (parts.HEADER, parts.FIELD)
+
 
 def _model(name: str, title: str, scheme: Callable[..., Any], *extra: Parameter) -> Model:
     plain = scheme is Actual
-    given = (parts.P, parts.CODE, parts.N, parts.M, parts.EPS)
+    given = (parts.P, parts.CODE, parts.N, parts.M, parts.EPS, *CODING)
     if not plain:
-        given = (parts.P, parts.D, parts.CODE, parts.N, parts.M, parts.K, parts.EPS)
+        given = (parts.P, parts.D, parts.CODE, parts.N, parts.M, parts.K, parts.EPS, *CODING)
 
     def build(values: Mapping[str, Any]) -> AgeProblem:
         words = parts.decodings(name, values, differential=not plain)
@@ -26,7 +28,7 @@ def _model(name: str, title: str, scheme: Callable[..., Any], *extra: Parameter)
 
 
 def _source_model(name: str, title: str, scheme: Callable[..., Any]) -> Model:
-    given = (parts.P, parts.D, parts.CODE, parts.N, parts.M, parts.K, parts.EPS)
+    given = (parts.P, parts.D, parts.CODE, parts.N, parts.M, parts.K, parts.EPS, *CODING)
     extra = (parts.SOURCE, parts.WINDOW, parts.SOURCE_CLASS, parts.CHECK_BITS)
 
     def build(values: Mapping[str, Any]) -> AgeProblem:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from aoi_tools.approximations import NormalApproximation
 from aoi_tools.models.codes import Codeword
 from aoi_tools.models.law import AT_SUCCESS, SAMPLING, Sampling
 from aoi_tools.models.pair import FAMILIES, Code
@@ -47,7 +48,9 @@ def _optional(name: str, meaning: str, unit: str = "", **bounds: Any) -> Paramet
 
 P = _optional("p", "probability that an actual update is lost", lower=0, upper=1)
 D = _optional("d", "probability that a differential update is lost", lower=0, upper=1)
-CODE = _optional("code", "code family, in place of p and d", kind="choice", choices=tuple(FAMILIES))
+CODE = _optional("code", "code family, in place of p and d", kind="choice", choices=(*FAMILIES, "normal"))
+HEADER = _optional("header", "bits added to every codeword", "bits", kind="integer", lower=0)
+FIELD = _optional("field", "field size of rpc and rlg; then n, m, k count symbols", kind="integer", lower=2)
 N = _optional("n", "codeword length", "channel uses", kind="integer", lower=1)
 M = _optional("m", "bits of an actual update", "bits", kind="integer", lower=0)
 K = _optional("k", "bits of a differential update", "bits", kind="integer", lower=0)
@@ -104,6 +107,8 @@ CONVENTIONS = (
     "sampling: the age is n (1 + J) + V, V uniform on {0..n-1} (bit), 0 (slot), uniform on [0, n) (fluid).",
     "Peaks: n (1 + Z) - 1 (bit), n (1 + Z) (slot, fluid). at_success=0 counts from 0 instead of n at a usable update.",
     "mds is the ideal erasure-counting code: a lower bound where no such binary code exists.",
+    "rpc, rlg: random parity check, random generator; rep repetition; polar successive cancellation, n a power of two.",
+    "normal is the normal approximation of the best code: results are estimates.",
 )
 SOURCE_CONVENTIONS = (
     "A difference is new minus old value; on a cycle of length c it is reduced to -floor(c/2) .. ceil(c/2)-1 first.",
@@ -124,7 +129,7 @@ def reading(values: Mapping[str, Any]) -> Sampling | None:
 def decodings(model: str, values: Mapping[str, Any], *, differential: bool = True) -> tuple[Any, ...]:
     """Return the fate of an actual, and of a differential update where the model has one, from p, d or from a code."""
     direct = [name for name in ("p", "d") if name in values]
-    coded = [name for name in ("code", "m", "k", "eps") if name in values]
+    coded = [name for name in ("code", "m", "k", "eps", "header", "field") if name in values]
     names = "p and d" if differential else "p"
     parts = ("code", "n", "m", "k", "eps") if differential else ("code", "n", "m", "eps")
     if direct and coded:
@@ -132,7 +137,13 @@ def decodings(model: str, values: Mapping[str, Any], *, differential: bool = Tru
     if coded:
         if missing := [name for name in parts if name not in values]:
             raise InputError(f"{model} with a code needs {', '.join(parts)}; missing: {', '.join(missing)}")
-        code = Code(values["code"], values["n"], values["m"], values["eps"], values.get("k"))
+        if values["code"] == "normal":
+            words = [
+                NormalApproximation(values["n"], values[name], values["eps"]) for name in ("m", "k")[: len(parts) - 3]
+            ]
+            return tuple(words)
+        extra = (values.get("header", 0), values.get("field", 2))
+        code = Code(values["code"], values["n"], values["m"], values["eps"], values.get("k"), *extra)
         return (code.actual, code.differential) if differential else (code.actual,)
     wanted = ("p", "d") if differential else ("p",)
     if missing := [name for name in wanted if name not in values]:
