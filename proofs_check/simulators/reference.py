@@ -11,7 +11,7 @@ from exactchains.truth import InputError
 from proofs_check.catalogue.model import Model
 from proofs_check.simulators.ages import variance_constant
 from proofs_check.simulators.pieces import Floats
-from proofs_check.simulators.verdict import DEFAULT_MARGIN, ONE_SIDED, TWO_SIDED, Margin
+from proofs_check.simulators.verdict import DEFAULT_MARGIN, PLANNED, Margin
 
 FEWEST, HOPELESS, MOST = 10_000, 100_000, 5_000_000  # rows of a run whose length is not given
 ROOM = 1.25  # above the planned length
@@ -39,7 +39,7 @@ def planned(model: Model, thing: Any) -> int:
     if constant is None or mean.lower <= 0:
         return FEWEST
     tolerance = float(Margin.read(DEFAULT_MARGIN).around(mean))
-    needed = ROOM * constant * ((TWO_SIDED + ONE_SIDED) / tolerance) ** 2
+    needed = ROOM * constant * (PLANNED / tolerance) ** 2
     return HOPELESS if needed > MOST else max(FEWEST, math.ceil(needed))
 
 

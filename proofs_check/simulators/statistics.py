@@ -11,7 +11,8 @@ from proofs_check.simulators.pieces import FIRST, SECOND, WEIGHT, Floats, merged
 
 BATCHES = (64, 48, 32, 24, 20, 16, 12, 10)
 CORRELATED = 0.3  # von Neumann ratios above this many standard deviations send the search to fewer, longer batches
-CORRELATED_AT_LAST = 2.0  # at the fewest batches: still correlated, the run is too short
+CORRELATED_AT_LAST = 2.0  # at the fewest batches: still correlated, the run is too short ..
+LONG = 1000  # .. unless it is worth so many independent observations: then this is chance
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def estimate(pieces: Floats, statistic: Statistic = MEAN) -> Estimate:
     constant = bool(np.ptp(pieces[:, FIRST] / pieces[:, WEIGHT]) == 0 and variance <= 1e-12 * max(b, 1e-300))
     mean_error = error if statistic is MEAN else estimate(pieces, MEAN).error
     effective = variance / mean_error**2 if mean_error > 0 else math.inf
-    late = von_neumann(batches) > CORRELATED_AT_LAST
+    late = effective < LONG and von_neumann(batches) > CORRELATED_AT_LAST
     return Estimate(statistic.value(a, b), error, len(batches), effective, weight, late, constant)
 
 

@@ -15,8 +15,7 @@ from proofs_check.simulators.statistics import Estimate
 AGREE_AT = 0.95  # the interval that must lie inside the margin
 DISAGREE_AT = 0.999  # the interval that must lie outside: calling a program wrong needs more evidence
 LEAST_EFFECTIVE = 100  # fewer independent observations than this decide nothing
-POWER = 0.95  # with which the run length that is named decides
-TWO_SIDED, ONE_SIDED = 1.959963984540054, 1.6448536269514722  # normal quantiles of AGREE_AT (two-sided) and POWER
+PLANNED = 4.3  # standard errors in the margin of a planned run: 3.6 for 95 % power, more as the error is estimated
 DEFAULT_MARGIN = "5%"
 
 
@@ -58,8 +57,8 @@ class Margin:
 class Judgement:
     """The verdict on one quantity.
 
-    ``needed`` is the weight (slots, jobs, time) of a run that decides with probability ``POWER`` if the simulator is
-    right; ``total_error`` adds the sampling half width and the width of the exact enclosure.
+    ``needed`` is the weight (slots, jobs, time) of a run that agrees with about 95 % probability if the simulator
+    is right; ``total_error`` adds the sampling half width and the width of the exact enclosure.
     """
 
     quantity: str
@@ -104,7 +103,7 @@ def judge(
     """
     tolerance = float(margin.around(exact.enclosure))
     per_weight = max(variance_constant or 0.0, 0.0) or estimate.variance_constant
-    needed = per_weight * ((TWO_SIDED + ONE_SIDED) / tolerance) ** 2
+    needed = per_weight * (PLANNED / tolerance) ** 2
     inner = 1 - (1 - AGREE_AT) / tests
     outer = 1 - (1 - DISAGREE_AT) / tests
     verdict, reason = _decided(exact.enclosure, estimate, tolerance, inner, outer)

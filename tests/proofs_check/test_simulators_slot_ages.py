@@ -75,7 +75,7 @@ def test_json_names_every_figure(run):
     first = found["quantities"][0]
     assert first["interval"][0] < first["estimate"] < first["interval"][1]
     assert first["confidence"] == pytest.approx(1 - 0.05 / 3)  # three verdicts hold at once
-    assert first["total_error"] >= (first["interval"][1] - first["interval"][0]) / 2
+    assert first["total_error"] == pytest.approx((first["interval"][1] - first["interval"][0]) / 2)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from exactchains.enclosure import Enclosure, Result
 from proofs_check.simulators.pieces import Pieces
 from proofs_check.simulators.planning import age_variance_constant, birth_death_variance
 from proofs_check.simulators.statistics import MEAN, VARIANCE, estimate, von_neumann
-from proofs_check.simulators.verdict import Estimate, Margin, Verdict, judge
+from proofs_check.simulators.verdict import PLANNED, Estimate, Margin, Verdict, judge
 
 
 def autoregression(n: int, phi: float, seed: int) -> np.ndarray:
@@ -140,7 +140,7 @@ def test_width_of_the_exact_enclosure_counts():
 def test_false_alarms_are_rare_and_the_planned_length_decides():
     verdicts = []
     mean, constant = 1 / 3, age_variance_constant(Feedback("1/2", "1/10"), lambda j: j)
-    length = math.ceil(constant * ((1.96 + 1.645) / (0.15 * mean)) ** 2)
+    length = math.ceil(constant * (PLANNED / (0.15 * mean)) ** 2)
     for seed in range(60):
         ages = slot_ages(Feedback("1/2", "1/10"), slots=length, seed=seed)
         found = estimate(of(ages).array())
