@@ -18,6 +18,7 @@ from exactchains.level_chain import LevelChain
 from exactchains.solvers.stationary import removed_equation
 from proofs_check.check.expression import expression
 from proofs_check.check.polynomial import constant
+from proofs_check.claims.age.headline import mean_age
 from proofs_check.registry import claims
 from proofs_check.verify import _meets
 
@@ -163,3 +164,14 @@ def test_gain_of_a_markov_source_is_the_series_and_respects_the_bound():
     alpha = nu[0] * near[0][0] + nu[1] * near[1][1]
     assert 0 < gain - total < fmpq(1, 10**60)
     assert gain >= alpha * (p - d) / (1 - alpha * (p - d))
+
+
+@pytest.mark.parametrize("lengths", [(2,), (2, 1), (5, 1, 3), (4, 4)])
+def test_mean_age_of_lossless_codewords_is_the_age_counted_use_by_use(lengths):
+    ages, ends = [], list(lengths) * 3
+    known = 0  # age at the end of the codeword before
+    for length in ends:
+        ages.append([known + use for use in range(length)])
+        known = length
+    period = [age for block in ages[len(lengths) : 2 * len(lengths)] for age in block]
+    assert value(mean_age(lengths), {}) == Fraction(sum(period), len(period))

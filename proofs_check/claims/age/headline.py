@@ -27,7 +27,45 @@ def _synchronised() -> Statement:
     )
 
 
+def _lengths() -> Statement:
+    """No erasures: an actual update of two bits takes two uses, a difference of one bit takes one."""
+    return Statement(
+        "counterexample",
+        {
+            "variables": [],
+            "domain": {},
+            "laws": {},
+            "statement": [mean_age((2, 1)), ">=", mean_age((2,))],
+        },
+        {"at": {}, "left": "5/3", "right": "5/2"},
+    )
+
+
+def mean_age(lengths: tuple[int, ...]) -> str:
+    """Return the mean age, as text, when codewords of these lengths follow each other in turn and none is lost.
+
+    At its end a codeword of g uses sets the age to g; during the next one, of h uses, the ages are g, .., g + h - 1.
+    """
+    after = (*lengths[1:], lengths[0])
+    sums = (f"{h}*{g} + {h}*{h - 1}/2" for g, h in zip(lengths, after, strict=True))
+    return f"({' + '.join(sums)})/{sum(lengths)}"
+
+
 CLAIMS = (
+    Claim(
+        id="age.headline.equal-lengths-needed",
+        text="Without feedback, periodic differential updates never have a smaller mean age than actual updates, even if"
+        " differential codewords may be shorter.",
+        latex=r"\bar A_{\mathrm{periodic}} \ge \bar A_{\mathrm{actual}} \quad\text{for codewords of any lengths}",
+        source=Source(("P5", "P8"), "corrects"),
+        scope=Scope.INSTANCE,
+        statement=_lengths,
+        assumptions="equal codeword lengths dropped: no erasures, two bits in two channel uses, differences of one bit in"
+        " one use, read at every channel use",
+        argument="Alternating actual and differential updates has mean age 5/3, actual updates alone 5/2.",
+        definitions=("age", "scheme-actual", "scheme-periodic"),
+        expected=Verdict.REFUTED,
+    ),
     Claim(
         id="age.headline.iid-needed",
         text="Without feedback, periodic differential updates never have a smaller mean age than actual updates, on any"
