@@ -12,7 +12,7 @@ from exactchains.domain import QQ, Domain
 from exactchains.truth import InputError
 from meanfield.models.policy import Loads, Policy, Server, routed
 
-__all__ = ["ServerChain", "exact_chain", "labelled_chain"]
+__all__ = ["ServerChain", "exact_chain", "labelled_chain", "reward"]
 
 Reward = Callable[[Loads], fmpq]
 
@@ -28,36 +28,48 @@ class ServerChain:
     chain: FiniteChain
     blocked: tuple[Any, ...]
 
-    def mean(self, law: list[Any], reward: Reward) -> Any:
-        """Return the expectation of ``reward`` under ``law``."""
+    def mean(self, law: Any, reward: Reward) -> Any:
+        """Return the expectation of ``reward`` under ``law``: native numbers, or a law with a mean of its own."""
+        if hasattr(law, "mean"):
+            return law.mean([reward(s) for s in self.states])
         domain = self.chain.domain
         with domain.working():
-            return sum(
-                (x * domain.convert(reward(s)) for x, s in zip(law, self.states, strict=True)), domain.convert(0)
-            )
+            terms = (x * domain.convert(reward(s)) for x, s in zip(law, self.states, strict=True))
+            return sum(terms, domain.convert(0))
 
-    def mean_queue(self, law: list[Any]) -> Any:
-        """Return the mean number of jobs at one server."""
-        return self.mean(law, lambda s: fmpq(jobs(s), self.n))
+    def quantity(self, law: Any, name: str, index: int | None = None) -> Any:
+        """Return the expectation of a named reward; see :func:`reward`."""
+        return self.mean(law, reward(self.policy, self.n, name, index))
 
-    def tail(self, law: list[Any], k: int) -> Any:
-        """Return the mean fraction of servers with at least k jobs."""
-        return self.mean(law, lambda s: fmpq(sum(q >= k for pool in s for q in pool), self.n))
-
-    def busy(self, law: list[Any], pool: int) -> Any:
-        """Return the mean busy fraction of a pool (0-based)."""
-        return self.mean(law, lambda s: fmpq(sum(q > 0 for q in s[pool]), len(s[pool])))
-
-    def pool_mean_queue(self, law: list[Any], pool: int) -> Any:
-        """Return the mean number of jobs at one server of a pool (0-based)."""
-        return self.mean(law, lambda s: fmpq(sum(s[pool]), len(s[pool])))
-
-    def blocking(self, law: list[Any]) -> Any:
+    def blocking(self, law: Any) -> Any:
         """Return the probability that an arriving job finds the buffer of its server full and is lost."""
-        domain = self.chain.domain
-        with domain.working():
-            lost = sum((x * b for x, b in zip(law, self.blocked, strict=True)), domain.convert(0))
-            return lost / domain.convert(self.n * self.policy.load)
+        share = {s: b / (self.n * self.policy.load) for s, b in zip(self.states, self.blocked, strict=True)}
+        return self.mean(law, share.__getitem__)
+
+
+def reward(policy: Policy, n: int, name: str, index: int | None = None) -> Reward:
+    """Return the state function whose mean is the quantity ``name``.
+
+    ``mean_queue``: jobs per server; ``tail`` k: share of servers with at least k jobs; ``idle``: share of idle
+    servers; ``busy`` j and ``pool_mean_queue`` j: busy share and jobs per server of pool j (0-based).
+    """
+    if name in ("busy", "pool_mean_queue"):
+        if index is None or not 0 <= index < len(policy.pools):
+            raise InputError(f"{name}: index {index}; pools are 0 to {len(policy.pools) - 1}, fastest first")
+        pool = index
+        if name == "busy":
+            return lambda s: fmpq(sum(q > 0 for q in s[pool]), len(s[pool]))
+        return lambda s: fmpq(sum(s[pool]), len(s[pool]))
+    if name == "tail":
+        if index is None or index < 0:
+            raise InputError(f"tail: index {index}; levels are 0, 1, 2, ...")
+        level = index
+        return lambda s: fmpq(sum(q >= level for queue in s for q in queue), n)
+    if name == "idle":
+        return lambda s: fmpq(sum(q == 0 for queue in s for q in queue), n)
+    if name == "mean_queue":
+        return lambda s: fmpq(jobs(s), n)
+    raise InputError(f"quantity {name!r}: allowed are mean_queue, tail, idle, busy, pool_mean_queue")
 
 
 def jobs(loads: Loads) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import gcd, lcm
 from typing import Any, ClassVar
 
 from flint import fmpq
@@ -41,6 +42,14 @@ class SED(Policy):
         best = min(rank.values())
         tied = {c: loads[c[0]].count(c[1]) for c, r in rank.items() if r == best}
         return {c: fmpq(count, sum(tied.values())) for c, count in tied.items()}
+
+    @property
+    def direction(self) -> tuple[int, ...]:
+        """The speeds as coprime integers: q + direction delays every server by the same time."""
+        speeds = self.pools.speeds
+        common = lcm(*(int(s.q) for s in speeds))
+        whole = [int((s * common).p) for s in speeds]
+        return tuple(s // gcd(*whole) for s in whole)
 
     def stability_limit(self, n: int | None) -> fmpq:
         r"""Return 1: with :math:`V = \sum q_i^2/\mu_i` the drift is negative far out for every load below 1."""

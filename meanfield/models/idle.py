@@ -28,6 +28,7 @@ class JIQ(Policy):
     pools: Any
     load: Any
     fallback: str = "uniform"
+    homogeneous: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

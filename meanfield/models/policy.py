@@ -60,6 +60,7 @@ class Policy:
     d: int | None = None
     replacement: bool = False
     weighting: str = "uniform"
+    homogeneous: ClassVar[bool] = False  # when all servers are busy, only differences of queues matter
     monotone: ClassVar[bool] = False  # more jobs somewhere never lead to fewer jobs elsewhere (coupling proof)
 
     def __init__(self, load: Any, pools: Any = EQUAL) -> None:
@@ -142,6 +143,11 @@ class Policy:
                 key = classes[position]
                 found[key] = found.get(key, 0) + chance * domain.convert(probability)
         return found
+
+    @property
+    def direction(self) -> tuple[int, ...] | None:
+        """Jobs per server of each pool that, added everywhere, leave the law as it is when all servers are busy."""
+        return (1,) * len(self.pools) if self.homogeneous else None
 
     def check(self, n: int) -> None:
         """Refuse a system size that the policy cannot serve."""

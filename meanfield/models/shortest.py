@@ -26,6 +26,7 @@ class JSQ(Policy):
     pools: Any
     load: Any
     counts: str = "jobs"
+    homogeneous: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -62,6 +63,7 @@ class SpeedAwareJSQ(Policy):
 
     pools: Any
     load: Any
+    homogeneous: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -97,6 +99,7 @@ class PoolPowerOfD(Policy):
     weighting: str = "uniform"
     ties: str = "random"
     replacement: bool = False
+    homogeneous: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -1,0 +1,164 @@
+"""Quantities of n servers with unlimited queues, enclosed on both sides: one entry function."""
+
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+from numpy.typing import NDArray
+
+from exactchains.enclosure import Enclosure
+from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
+from meanfield.finite import reward
+from meanfield.models.policy import Policy
+from meanfield.solvers.poisson import Certificate, LevelReward, poisson
+from meanfield.solvers.shapes import ShapeSet, comparison, grown, lifted
+
+__all__ = ["ServerSystem", "require_stable", "server_system"]
+
+MAX_SHAPES = 100_000
+ROUNDS = 6
+
+
+def require_stable(policy: Policy, n: int | None) -> None:
+    """Refuse a system that is not positive recurrent.
+
+    Raises
+    ------
+    DoesNotExist
+        The load is at or above the stability limit, which the message names.
+    Undecided
+        No proof of stability is known for these parameters.
+    """
+    limit = policy.stability_limit(n)
+    where = "the limit of many servers" if n is None else f"n = {n}"
+    if limit is None:
+        if n is not None and not policy.certainly_stable(n):
+            raise Undecided(f"load = {policy.load}, {where}: stability of {type(policy).__name__} is not decided here")
+        return
+    ends = (limit.lower, limit.upper) if isinstance(limit, Enclosure) else (limit, limit)
+    if policy.load >= ends[1]:
+        shown = limit.digits(30) if isinstance(limit, Enclosure) else limit
+        raise DoesNotExist(f"load = {policy.load}: unstable at {where}; stable for loads below the limit {shown}")
+    if policy.load > ends[0]:
+        raise Undecided(f"load = {policy.load}: too close to the stability limit {limit} to decide")
+
+
+@dataclass
+class ServerSystem:
+    """Comparison chains of one system, from which every increasing quantity is enclosed."""
+
+    policy: Policy
+    n: int
+    found: ShapeSet
+    law: NDArray[np.float64]
+    top: int
+    bits: int
+    proofs: dict[tuple[str, int | None, str], Certificate] = field(default_factory=dict)
+
+    def enclosure(self, name: str, index: int | None = None) -> Enclosure:
+        """Return a quantity of the infinite system.
+
+        ``mean_queue``, ``tail`` k, ``busy`` j, ``pool_mean_queue`` j, ``idle``; see :func:`meanfield.finite.reward`.
+        """
+        if name == "idle":
+            busy = self.enclosure("tail", 1)
+            return Enclosure(1 - busy.upper, 1 - busy.lower)
+        if name == "tail" and index == 0:
+            return Enclosure.exact(1)
+        if name not in ("mean_queue", "pool_mean_queue"):
+            self._bound("mean_queue", None, "upper")  # moments that a lower bound on infinitely many states needs
+        scale = self.n if name in ("mean_queue", "tail") else self.policy.pools.sizes(self.n)[index or 0]
+        low, high = (self._bound(name, index, side) for side in ("lower", "upper"))
+        return Enclosure(low / scale, high / scale)
+
+    def _bound(self, name: str, index: int | None, side: Any) -> fmpq:
+        key = (name, index, side)
+        if key not in self.proofs:
+            chain = comparison(self.found, side)
+            found = poisson(chain, self._reward(name, index), top=self.top, law=self.law, bits=self.bits)
+            if found is None:
+                raise PrecisionExhausted(f"{name}: no {side} bound at this effort; ask for more digits or another n")
+            self.proofs[key] = found
+        bound = self.proofs[key].bound
+        return fmpq(bound.numerator, bound.denominator)
+
+    def _reward(self, name: str, index: int | None) -> LevelReward:
+        """Return n times the reward (pool size times, for pools) by level and shape, linear from some level on."""
+        value = reward(self.policy, self.n, name, index)
+        pooled = name in ("busy", "pool_mean_queue")
+        sizes, direction = self.policy.pools.sizes(self.n), self.found.direction
+        scale = sizes[index or 0] if pooled else self.n
+        steady = max(index or 0, 1) if name == "tail" else 1
+        if steady > self.top + 1:
+            raise PrecisionExhausted(f"tail {index} lies beyond the {self.top} levels of this system; ask more digits")
+        slope = 0
+        if name == "mean_queue":
+            slope = sum(size * v for size, v in zip(sizes, direction, strict=True))
+        elif name == "pool_mean_queue":
+            slope = sizes[index or 0] * direction[index or 0]
+        low = [
+            np.array([int((scale * value(lifted(s, direction, level))).p) for s in self.found.shapes])
+            for level in range(steady + 1)
+        ]
+        return LevelReward(low, slope)
+
+
+def server_system(policy: Policy, *, n: int, digits: int) -> ServerSystem:
+    r"""Return comparison chains that enclose the mean queue of n servers to ``digits`` digits.
+
+    Targets of transitions outside a finite set of shapes are replaced by larger (upper) or smaller (lower) loads; the
+    rule is monotone, so that the long-run means of increasing rewards are ordered.  A Poisson function with
+    :math:`QV + f \le c` on every state of the upper chain (:math:`\ge c` on the lower) proves each side.
+
+    Guarantee
+    ---------
+    The system is positive recurrent and its stationary means lie in the enclosures, provided that the rule is
+    monotone and depends on differences only when all servers are busy (proved for the shipped families by coupling).
+
+    Raises
+    ------
+    DoesNotExist
+        The system is unstable; the message names the threshold.
+    PrecisionExhausted
+        The digits are not reached with 100 000 shapes.
+
+    Source
+    ------
+    Comparison theorem and form of V: ours.
+    """
+    policy.check(n)
+    if digits < 1:
+        raise InputError(f"digits = {digits}: at least one digit is needed")
+    require_stable(policy, n)
+    load = int(policy.load.p) / int(policy.load.q)
+    direction = policy.direction or ()
+    jobs = sum(size * v for size, v in zip(policy.pools.sizes(n), direction, strict=True)) or n
+    threshold = 10.0 ** -(digits + 3)
+    top = 4 + math.ceil(0.55 * digits * math.log(10) / (jobs * -math.log(load)))
+    for _ in range(ROUNDS):
+        system = _system(policy, n, threshold, top, jobs, digits)
+        try:
+            mean = system.enclosure("mean_queue")
+        except PrecisionExhausted:
+            mean = None
+        if mean is not None and mean.has_digits(digits):
+            return system
+        threshold, top = threshold * (1e-2 if n <= 3 else 1e-1), top + max(2, top // 4)
+    raise PrecisionExhausted(f"n = {n}: {digits} digits of the mean queue are not reached; ask for fewer")
+
+
+def _system(policy: Policy, n: int, threshold: float, top: int, jobs: int, digits: int) -> ServerSystem:
+    swept = top if n <= 2 else min(top, max(6, 60 // jobs))
+    found, law = grown(policy, n, threshold=threshold, levels=swept, most=MAX_SHAPES)
+    load = int(policy.load.p) / int(policy.load.q)
+    beyond = [law[-1] * load ** (jobs * (k + 1)) for k in range(top - swept)]
+    return ServerSystem(policy, n, found, np.vstack([law, *beyond]), top, int(digits * 3.33) + 45)
+
+
+@lru_cache(maxsize=16)
+def cached_system(policy: Policy, n: int, digits: int) -> ServerSystem:
+    """Return :func:`server_system`, remembered for the next quantity of the same system."""
+    return server_system(policy, n=n, digits=digits)

@@ -1,0 +1,255 @@
+"""Poisson certificates of comparison chains: V with Q V + f <= c (upper) or >= c (lower) on all infinitely many states.
+
+V is free on levels 0..L and alpha l^2 + b_i l + c_i beyond, the form of the exact solution up to terms that decay with
+the mixing of shapes.  Found in doubles, refined against exact residuals, and valued in exact integers.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from meanfield.solvers.bordered import Vector, solver
+from meanfield.solvers.shapes import Comparison, lifted
+
+__all__ = ["Certificate", "LevelReward", "poisson"]
+
+Objects = NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class LevelReward:
+    """A reward in integers: ``low[l]`` by shape for levels up to ``len(low) - 1``, then ``slope`` more per level."""
+
+    low: list[NDArray[np.int64]]
+    slope: int
+
+    def at(self, level: int) -> NDArray[np.int64]:
+        last = len(self.low) - 1
+        return self.low[level] if level <= last else self.low[last] + self.slope * (level - last)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """V in units of 2^-bits on the levels, its continuation, and the bound c that it proves."""
+
+    bound: Fraction
+    bits: int
+    values: Objects  # (levels, shapes)
+    alpha: int
+    linear: Objects
+    constant: Objects
+
+
+@dataclass
+class _Problem:
+    """The Poisson equation of one chain and reward, in doubles: everything is affine in c and in kappa."""
+
+    chain: Comparison
+    reward: LevelReward
+    top: int  # the last free level
+    law: Vector
+    slack: float
+    m: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.m = len(self.chain.shapes)
+        self.sign = 1 if self.chain.side == "upper" else -1
+        self._continuation()
+        self._levels()
+
+    def moves(self, level: int) -> tuple[Any, Any, Any, Any]:
+        """Return (i, j, step, rate) of a level."""
+        return tuple((self.chain.zero if level == 0 else self.chain.above).T)  # type: ignore[return-value]
+
+    def _jobs(self, level: int) -> NDArray[np.int64]:
+        return np.array([sum(map(sum, lifted(s, self.chain.direction, level))) for s in self.chain.shapes])
+
+    def _row(self, v: Any) -> Vector:
+        return np.bincount(self.chain.above[:, 0], v, self.m)
+
+    def _continuation(self) -> None:
+        """Solve the two phase systems that make alpha l^2 + (b + beta) l + c exact beyond the free levels."""
+        i, j, step, rate = self.moves(1)
+        k, r, common = step.astype(float), rate.astype(float), float(self.chain.common)
+        offset = self.reward.at(self.top + 2) - self.reward.slope * (self.top + 2.0)
+        generator = sp.csr_matrix((r, (i, j)), shape=(self.m, self.m)) - sp.diags(self._row(r))
+        drift = self._row(r * k)
+        phase = solver(
+            sp.hstack([sp.csr_matrix(2 * drift[:, None]), generator[:, 1:]]).tocsc(),
+            groups=self._jobs(0),
+            weights=self.law[1:].sum(axis=0) + 1e-30,
+            planar=self.chain.n <= 3,
+        )
+
+        def solved(right: Vector) -> tuple[float, Vector]:
+            x = phase(right)
+            return float(x[0]), np.concatenate([[0.0], x[1:]])
+
+        self.alpha, self.b = 0.0, np.zeros(self.m)
+        if self.reward.slope:
+            slope = self.reward.slope + self.sign * self.slack
+            self.alpha, self.b = solved(np.full(self.m, -slope * common))
+        half, self.c_plain = solved(-(self.alpha * self._row(r * k * k) + self._row(r * k * self.b[j]) + common * offset))
+        self.beta_plain = 2 * half
+        half, self.c_slope = solved(np.full(self.m, common))
+        self.beta_slope = 2 * half
+
+    def _levels(self) -> None:
+        m, size = self.m, (self.top + 1) * self.m
+        rows, columns, entries = [], [], []
+        right, by_c, by_kappa = np.zeros(size), np.full(size, -float(self.chain.common)), np.zeros(size)
+        for level in range(self.top + 1):
+            i, j, step, rate = self.moves(level)
+            to, r, here = step + level, rate.astype(float), level * m
+            inside = to <= self.top
+            rows += [here + i[inside], here + i]
+            columns += [to[inside] * m + j[inside], here + i]
+            entries += [r[inside], -r]
+            a, b, t, w = i[~inside], j[~inside], to[~inside].astype(float), r[~inside]
+            block = slice(here, here + m)
+            plain = self.alpha * t**2 + t * (self.b[b] + self.beta_plain) + self.c_plain[b]
+            right[block] = -self.chain.common * self.reward.at(level) - np.bincount(a, w * plain, m)
+            by_c[block] += np.bincount(a, w * (t * self.beta_slope + self.c_slope[b]), m)
+            by_kappa[block] = np.bincount(a, w, m)
+        matrix = sp.csr_matrix(
+            (np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))), shape=(size, size)
+        )
+        self.solve = solver(
+            sp.hstack([sp.csr_matrix(by_c[:, None]), matrix[:, 1:]]).tocsc(),
+            groups=np.concatenate([self._jobs(level) for level in range(self.top + 1)]),
+            weights=self.law.ravel() + 1e-30,
+            planar=self.chain.n <= 3,
+        )
+        self.plain, self.tilt = self.solve(right), self.solve(-by_kappa)
+
+    def tail(self, c: float) -> tuple[Vector, Vector]:
+        """Return the linear and constant coefficients beyond the free levels, for kappa = 0."""
+        return self.b + self.beta_plain + c * self.beta_slope, self.c_plain + c * self.c_slope
+
+    def kappa(self) -> tuple[float, Vector]:
+        """Return the constant of the tail that gives row top + 1 the right sign, and how its rows move with kappa."""
+        i, j, step, rate = self.moves(1)
+        down, top = step < 0, self.top
+        linear, constant = self.tail(self.plain[0])
+        at_top = np.concatenate([[0.0], self.plain[1:]])[top * self.m :]
+        gap = at_top - (self.alpha * top**2 + top * linear + constant)
+        moved = np.concatenate([[0.0], self.tilt[1:]])[top * self.m :]
+        change = moved - self.tilt[0] * (top * self.beta_slope + self.c_slope) - 1
+        rows = (np.bincount(i[down], rate[down] * v[j[down]], self.m) for v in (gap, change))
+        excess, response = rows
+        return self.least(excess, response), response
+
+    def least(self, excess: Vector, response: Vector) -> float:
+        """Return the kappa of least effect with excess + kappa response <= 0 (upper) or >= 0 (lower) in every row."""
+        able = response < 0
+        needed = excess[able] / -response[able]
+        return float(needed.max() if self.sign > 0 else needed.min())
+
+
+@dataclass
+class _Exact:
+    """V in integers, units 2^-bits."""
+
+    problem: _Problem
+    bits: int
+    values: Objects
+    alpha: int
+    linear: Objects
+    constant: Objects
+
+    def drift(self, level: int, *, beyond: bool = False) -> Objects:
+        """Return common 2^bits (Q V + f) at a level; ``beyond``: with the continuation everywhere."""
+        p = self.problem
+        i, j, step, rate = p.moves(level)
+        to = step + level
+        free = (to <= p.top) & (not beyond)
+        target = np.empty(len(i), dtype=object)
+        target[free] = self.values[to[free], j[free]]
+        t = to[~free].astype(object)
+        target[~free] = self.alpha * t * t + t * self.linear[j[~free]] + self.constant[j[~free]]
+        own = self.values[level] if level <= p.top and not beyond else self.continued(level)
+        found = (p.chain.common << self.bits) * p.reward.at(level).astype(object)
+        np.add.at(found, i, rate.astype(object) * (target - own[i]))
+        return found
+
+    def continued(self, level: int) -> Objects:
+        return self.alpha * level * level + level * self.linear + self.constant  # type: ignore[no-any-return]
+
+    def refine(self, c: float, response: Vector, steps: int) -> None:
+        """Correct V by exact residuals on the free levels, and the tail constant by those of the next level."""
+        p, unit, level_mean = self.problem, 1 << self.bits, _fixed(c, self.bits)
+        for step in range(steps):
+            whole = level_mean * p.chain.common
+            if step:
+                excess = np.array([_ratio(int(x) - whole, unit) for x in self.drift(p.top + 1)])
+                more = p.least(excess, response)
+                if p.sign * more > 0:
+                    self.constant = self.constant + _fixed(more, self.bits)
+            residual = np.concatenate(
+                [[_ratio(int(x) - whole, unit) for x in self.drift(level)] for level in range(p.top + 1)]
+            )
+            dx = p.solve(-residual)
+            level_mean += _fixed(float(dx[0]), self.bits)
+            correction = np.concatenate([[0.0], dx[1:]]).reshape(self.values.shape)
+            self.values = self.values + _fixed_array(correction, self.bits)
+            self.linear = self.linear + _fixed(float(dx[0]) * p.beta_slope, self.bits)
+            self.constant = self.constant + _fixed_array(float(dx[0]) * p.c_slope, self.bits)
+
+    def bound(self) -> Fraction | None:
+        """Return the c that V proves, by exact rows; None: the continuation has the wrong sign far out."""
+        p = self.problem
+        first, second = (self.drift(p.top + 2 + k, beyond=True) for k in (0, 1))
+        if any(p.sign * int(x) > 0 for x in second - first):
+            return None
+        if p.sign > 0 and (self.alpha < 0 or (self.alpha == 0 and min(int(x) for x in self.linear) < 0)):
+            return None
+        rows = [first, *(self.drift(level) for level in range(p.top + 2))]
+        worst = max(p.sign * int(x) for row in rows for x in row)
+        return Fraction(p.sign * worst, p.chain.common << self.bits)
+
+
+def poisson(
+    chain: Comparison, reward: LevelReward, *, top: int, law: Vector, bits: int, steps: int = 4
+) -> Certificate | None:
+    """Return a certified bound of the long-run mean of an increasing reward of the true chain; None: not found.
+
+    ``chain`` bounds the true chain from above or below in the coordinate order; ``top`` is the last free level and
+    must reach the levels on which the reward is not yet linear; ``law`` an approximate law that helps the solver.
+    """
+    problem = _Problem(chain, reward, top, law, 2.0 ** max(16 - bits, -36))
+    kappa, response = problem.kappa()
+    x = problem.plain + kappa * problem.tilt
+    linear, constant = problem.tail(float(x[0]))
+    shape = (top + 1, problem.m)
+    exact = _Exact(
+        problem,
+        bits,
+        _fixed_array(np.concatenate([[0.0], x[1:]]).reshape(shape), bits),
+        _fixed(problem.alpha, bits),
+        _fixed_array(linear, bits),
+        _fixed_array(constant + kappa, bits),
+    )
+    exact.refine(float(x[0]), response, steps)
+    bound = exact.bound()
+    if bound is None:
+        return None
+    return Certificate(bound, bits, exact.values, exact.alpha, exact.linear, exact.constant)
+
+
+def _fixed(x: float, bits: int) -> int:
+    """Return x 2^bits, truncated."""
+    p, q = float(x).as_integer_ratio()
+    return (p << bits) // q
+
+
+def _fixed_array(x: Vector, bits: int) -> Objects:
+    flat = np.array([_fixed(v, bits) for v in x.ravel()] + [None], dtype=object)[:-1]
+    return flat.reshape(x.shape)
+
+
+def _ratio(x: int, unit: int) -> float:
+    return x / unit

@@ -1,0 +1,187 @@
+"""Comparison chains: loads as (level, shape), shapes from a finite set, targets outside it made larger or smaller."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from exactchains.truth import InputError
+from meanfield.finite import moved, services
+from meanfield.models.policy import Loads, Policy
+
+__all__ = ["Comparison", "ShapeSet", "comparison", "grown"]
+
+Ints = NDArray[np.int64]
+Side = Literal["upper", "lower"]
+
+
+def split(loads: Loads, direction: tuple[int, ...]) -> tuple[int, Loads]:
+    """Return the largest level with loads >= level * direction, and the loads above it: level and shape."""
+    level = min(queue[0] // v for queue, v in zip(loads, direction, strict=True))
+    return level, lifted(loads, direction, -level)
+
+
+def lifted(loads: Loads, direction: tuple[int, ...], by: int) -> Loads:
+    """Return loads + by * direction."""
+    return tuple(tuple(q + by * v for q in queue) for queue, v in zip(loads, direction, strict=True))
+
+
+@dataclass(frozen=True)
+class Move:
+    """A transition: the loads after it relative to the level before, its rate, and whether a job arrived."""
+
+    target: Loads
+    rate: Any
+    arrival: bool
+
+
+class ShapeSet:
+    """A growing set of shapes with their transitions from level 0 and from any level above, found once each."""
+
+    def __init__(self, policy: Policy, n: int) -> None:
+        if policy.direction is None or not policy.monotone:
+            raise InputError(
+                f"{type(policy).__name__}: comparison chains need a rule that is monotone and, with all servers busy, "
+                "looks at differences only"
+            )
+        policy.check(n)
+        self.direction = policy.direction
+        self.policy, self.n = policy, n
+        self.shapes: list[Loads] = []
+        self.place: dict[Loads, int] = {}
+        self.moves: list[tuple[list[Move], list[Move]]] = []
+        self.waiting: dict[Loads, list[tuple[int, int, Move]]] = defaultdict(list)
+        self.inner: list[tuple[int, int, int, int, Any]] = []  # where (0: level 0, 1: above), i, j, step, rate
+        self.add(tuple((0,) * size for size in policy.pools.sizes(n)))
+
+    def add(self, shape: Loads) -> None:
+        """Add a shape, its transitions, and those of others into it."""
+        i = self.place[shape] = len(self.shapes)
+        self.shapes.append(shape)
+        self.moves.append((self._moves(shape, 0), self._moves(shape, 1)))
+        for where, j, move in self.waiting.pop(shape, []):
+            self.inner.append((where, j, i, split(move.target, self.direction)[0], move.rate))
+        for where in (0, 1):
+            for move in self.moves[i][where]:
+                step, target = split(move.target, self.direction)
+                if target in self.place:
+                    self.inner.append((where, i, self.place[target], step, move.rate))
+                else:
+                    self.waiting[target].append((where, i, move))
+
+    def _moves(self, shape: Loads, level: int) -> list[Move]:
+        """Return transitions of ``shape`` at a level, targets shifted down by that level."""
+        loads, arrival = lifted(shape, self.direction, level), self.n * self.policy.load
+        found = [
+            Move(lifted(moved(loads, pool, k, 1), self.direction, -level), arrival * chance, True)
+            for (pool, k), chance in self.policy.law(loads).items()
+        ]
+        for target, rate in services(self.policy, loads):
+            found.append(Move(lifted(target, self.direction, -level), rate, False))
+        return found
+
+    def replaced(self, i: int, move: Move, side: Side) -> Loads | None:
+        """Return the target made larger (upper) or smaller (lower) until its shape is in the set; None: no move."""
+        if move.arrival == (side == "lower"):
+            return None
+        loads = move.target
+        while split(loads, self.direction)[1] not in self.place:
+            by_pool = list(enumerate(zip(loads, self.direction, strict=True)))
+            if side == "upper":  # the server that one more job fills least
+                _, pool = min((Fraction(queue[0] + 1, v), j) for j, (queue, v) in by_pool)
+                loads = moved(loads, pool, loads[pool][0], 1)
+            else:
+                _, pool = max((Fraction(queue[-1], v), -j) for j, (queue, v) in by_pool)
+                loads = moved(loads, -pool, loads[-pool][-1], -1)
+        return loads
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Integer transitions of one side: ``zero`` at level 0, ``above`` at levels >= 1; rows (i, j, step, rate * common)."""
+
+    shapes: list[Loads]
+    policy: Policy
+    n: int
+    direction: tuple[int, ...]
+    side: Side
+    zero: Ints
+    above: Ints
+    common: int
+
+
+def comparison(found: ShapeSet, side: Side) -> Comparison:
+    """Return the chain above (or below) the true one in the coordinate order: same rates, some targets replaced."""
+    tables: list[list[tuple[int, int, int, Any]]] = [[], []]
+    for where, i, j, step, rate in found.inner:
+        tables[where].append((i, j, step, rate))
+    for entries in found.waiting.values():
+        for where, i, move in entries:
+            loads = found.replaced(i, move, side)
+            if loads is not None:
+                step, target = split(loads, found.direction)
+                tables[where].append((i, found.place[target], step, move.rate))
+    rates = {rate for table in tables for *_, rate in table}
+    common = lcm(*(int(rate.q) for rate in rates))
+    whole = {rate: int((rate * common).p) for rate in rates}
+    zero, above = (
+        np.array([(i, j, k, whole[rate]) for i, j, k, rate in t if i != j or k], dtype=np.int64).reshape(-1, 4)
+        for t in tables
+    )
+    return Comparison(found.shapes, found.policy, found.n, found.direction, side, zero, above, common)
+
+
+def grown(policy: Policy, n: int, *, threshold: float, levels: int, most: int) -> tuple[ShapeSet, NDArray[np.float64]]:
+    """Return the shapes whose inflow from the set exceeds ``threshold``, and the approximate law on the levels.
+
+    Power steps of the chain that stays put instead of leaving the set; the selection is a guess that no bound needs.
+    """
+    found = ShapeSet(policy, n)
+    law = np.ones((levels + 1, 1)) / (levels + 1)
+    for _ in range(200):
+        law = _swept(found, law, 30)
+        weight = law[0], law[1:].sum(axis=0)
+        entering = {
+            shape: sum(float(weight[where][i]) * _float(move.rate) for where, i, move in entries)
+            for shape, entries in found.waiting.items()
+        }
+        new = [shape for shape, flow in entering.items() if flow > threshold]
+        if not new:
+            break
+        if len(found.shapes) + len(new) > most:
+            raise InputError(f"more than {most} shapes; ask for fewer digits")
+        for shape in new:
+            found.add(shape)
+        law = np.hstack([law, np.zeros((levels + 1, len(new)))])
+    return found, _swept(found, law, 200)
+
+
+def _swept(found: ShapeSet, law: NDArray[np.float64], sweeps: int) -> NDArray[np.float64]:
+    levels, m = law.shape[0] - 1, law.shape[1]
+    size = (levels + 1) * m
+    table = np.array([(w, i, j, k, _float(rate)) for w, i, j, k, rate in found.inner]).reshape(-1, 5)
+    rows, columns, rates = [], [], []
+    for level in range(levels + 1):
+        part = table[table[:, 0] == (level > 0)]
+        target = np.clip(part[:, 3] + level, 0, levels)
+        rows.append(level * m + part[:, 1])
+        columns.append(target * m + part[:, 2])
+        rates.append(part[:, 4])
+    i, j, r = (np.concatenate(x) for x in (rows, columns, rates))
+    i, j = i.astype(np.int64), j.astype(np.int64)
+    fastest = found.n * (1 + _float(found.policy.load))
+    step = sp.csr_matrix((r / fastest, (j, i)), shape=(size, size))
+    stay = 1 - np.bincount(i, r, size) / fastest
+    x = law.ravel()
+    for _ in range(sweeps):
+        x = step @ x + stay * x
+    return (x / x.sum()).reshape(levels + 1, m)
+
+
+def _float(x: Any) -> float:
+    return int(x.p) / int(x.q)
