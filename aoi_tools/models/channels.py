@@ -69,7 +69,8 @@ class BurstChannel:
     def matrices(self, kind: str, domain: Domain) -> tuple[Matrix, Matrix]:
         code = self.actual if kind == "actual" else self.differential
         chances = code.chances(domain)
-        lost, decoded = [], []
+        lost: Matrix = []
+        decoded: Matrix = []
         for start in range(len(self.matrix)):
             joint = self.erasures(start, domain)
             for rows, name in ((lost, "failure"), (decoded, "success")):

@@ -46,7 +46,8 @@ class Range:
         return _indicator(all(self.lower <= x <= self.upper for x in difference(old, new, cyclic)))
 
     def size(self, dimension: int, bits: int) -> int | None:
-        return int((self.upper - self.lower).floor() + 1) ** dimension
+        across = int((self.upper - self.lower).floor()) + 1
+        return int(across**dimension)
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Listed:
         return total
 
     def size(self, dimension: int, bits: int) -> int | None:
-        return len(self.weights) ** dimension
+        return int(len(self.weights) ** dimension)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def sojourn_rate(arrivals: Law, mu: Any, domain: Balls) -> arb:
         rate = domain.convert(mu)
 
         def f(x: arb) -> arb:
-            return arrivals.transform((1 - x) * rate, domain) - x
+            return arb(arrivals.transform((1 - x) * rate, domain) - x)
 
         low, high = _shrunk(f, 3 * domain.prec)
         if not high < 1:

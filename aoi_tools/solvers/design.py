@@ -8,8 +8,8 @@ from typing import Any
 from flint import fmpq, fmpz, fmpz_poly
 
 from aoi_tools.models.law import Sampling
-from aoi_tools.models.schemes import Feedback
-from aoi_tools.solvers.age import EXACT_BITS, age_law, age_quantity, certified, evaluation, exact_bits, exact_size
+from aoi_tools.models.schemes import Feedback, exact_bits
+from aoi_tools.solvers.age import EXACT_BITS, age_law, age_quantity, certified, evaluation, exact_size
 from exactchains.domain import QQ, Balls, Domain
 from exactchains.enclosure import Enclosure, Result
 from exactchains.symbolic import Fractions
@@ -178,7 +178,8 @@ def _exactly(design: Design, quantity: str) -> fmpq:
     size = exact_size(design.scheme, None)
     if size is None or size > 40 * EXACT_BITS:
         raise Undecided(f"two candidates agree to {STEPS[-1]} digits and are too large to compare exactly")
-    return evaluation(quantity, sampling=design.sampling)(age_law(design.scheme))
+    exact: fmpq = evaluation(quantity, sampling=design.sampling)(age_law(design.scheme))
+    return exact
 
 
 def _leading(values: dict[int, Enclosure], left: list[int]) -> list[int]:
@@ -199,7 +200,8 @@ def _switch_points(curves: Sequence[Any], low: fmpq, high: fmpq) -> list[Enclosu
     prec = 80
     while True:
         with Balls(prec).working():
-            found = [Enclosure.of(r.real) for r, _ in product.complex_roots() if r.imag == 0]
+            roots: Any = product.complex_roots()  # real roots have imaginary part exactly 0
+            found = [Enclosure.of(r.real) for r, _ in roots if r.imag == 0]
         inside = sorted((r for r in found if r.upper > low and r.lower < high), key=lambda r: r.lower)
         clear = all(a.upper < b.lower for a, b in pairwise(inside))
         if clear and all(r.lower > low and r.upper < high for r in inside):

@@ -6,7 +6,8 @@ from typing import Any
 from flint import fmpq
 
 from aoi_tools.models.law import Sampling, SlotLaw
-from aoi_tools.solvers.age import EXACT_BITS, age_law, certified, exact_bits, exact_size
+from aoi_tools.models.schemes import exact_bits
+from aoi_tools.solvers.age import EXACT_BITS, age_law, certified, exact_size
 from exactchains.domain import QQ, Balls, Domain
 from exactchains.enclosure import Enclosure, Result
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Truth, Undecided

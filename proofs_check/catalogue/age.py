@@ -21,7 +21,7 @@ def _model(name: str, title: str, scheme: Callable[..., Any], *extra: Parameter)
     def build(values: Mapping[str, Any]) -> AgeProblem:
         words = parts.decodings(name, values, differential=not plain)
         made = scheme(*words, *(values[p.name] for p in extra))
-        return AgeProblem(made, parts.reading(values), values.get("level"))
+        return AgeProblem(made, parts.reading(values), values.get("level"), values.get("growth"))
 
     shown = (*given, *extra, *parts.READING)
     return Model(name, title, shown, parts.QUANTITIES, build, parts.solve, parts.CONVENTIONS, parts.ORIGIN)
@@ -34,7 +34,7 @@ def _source_model(name: str, title: str, scheme: Callable[..., Any]) -> Model:
     def build(values: Mapping[str, Any]) -> AgeProblem:
         words = parts.decodings(name, values)
         made = scheme(*words, *parts.source_and_window(values))
-        return AgeProblem(made, parts.reading(values), values.get("level"))
+        return AgeProblem(made, parts.reading(values), values.get("level"), values.get("growth"))
 
     said = (*parts.CONVENTIONS, *parts.SOURCE_CONVENTIONS)
     shown = (*given, *extra, *parts.READING)

@@ -12,6 +12,7 @@ from aoi_tools.models.source_library import named_source
 from aoi_tools.models.sources import Source
 from aoi_tools.models.windows import window
 from aoi_tools.solvers.age import age_quantity
+from aoi_tools.solvers.penalties import exponential_penalty
 from aoi_tools.solvers.quantiles import age_quantile, slot_quantile
 from exactchains.document import read_document
 from exactchains.enclosure import Enclosure, Result
@@ -26,10 +27,15 @@ class AgeProblem:
     scheme: Any
     sampling: Sampling | None
     level: Any = None
+    growth: Any = None
 
 
 def solve(problem: AgeProblem, quantity: str, index: int | None, digits: int) -> Result:
     """Return one quantity of one age problem."""
+    if quantity == "slot_exponential":
+        if problem.growth is None:
+            raise InputError("slot_exponential needs growth, the z > 0 of the mean penalty E z^J")
+        return exponential_penalty(problem.scheme, problem.growth, digits=digits)
     if not quantity.endswith("_quantile"):
         return age_quantity(problem.scheme, quantity, index=index, digits=digits, sampling=problem.sampling)
     if problem.level is None:
@@ -77,6 +83,7 @@ READING = (
         "at_success", "age counted at a usable update", "channel uses", kind="choice", choices=AT_SUCCESS, default="n"
     ),
     _optional("level", "level of the quantiles", lower=0, upper=1),
+    _optional("growth", "base z of the exponential penalty", lower=0),
 )
 
 QUANTITIES = (
@@ -87,6 +94,7 @@ QUANTITIES = (
     Quantity("slot_pmf", "P(J = j)", "law of the slot age", "", indexed=True),
     Quantity("slot_ccdf", "P(J > j)", "tail of the slot age", "", indexed=True),
     Quantity("slot_quantile", "q_J", "smallest j with P(J <= j) >= level", "slots"),
+    Quantity("slot_exponential", "E z^J", "mean exponential penalty; needs growth"),
     Quantity("failure", "P(J > 0)", "fraction of slots without a usable update"),
     Quantity("gap_mean", "E Z", "mean number of slots between usable updates", "slots"),
     Quantity("gap_second_moment", "E Z^2", "second moment of the gap", "slots^2"),

@@ -23,6 +23,7 @@ from aoi_tools import (
     age_law,
     gilbert_elliott,
 )
+from aoi_tools.solvers.penalties import exponential_penalty
 from aoi_tools.solvers.quantiles import age_quantile, slot_quantile
 from exactchains import DoesNotExist, Fractions, InputError
 
@@ -147,6 +148,21 @@ def test_moments_and_age_law_against_sums(scheme):
     gap = law.gap_mean()
     assert law.peak_variance(sampling) == 16 * (law.gap_second_moment() - gap * gap)
     assert law.age_ccdf(sampling, 3) == 1 and law.age_pmf(Sampling(4, "slot"), 8) == law.pmf(1)
+
+
+@pytest.mark.parametrize(
+    "scheme", [Feedback("1/2", "1/10"), Periodic("1/2", "1/7", 3), Delayed("1/2", "1/10", 2)], ids=repr
+)
+def test_exponential_penalty_against_sums(scheme):
+    law = age_law(scheme)
+    for growth in (fmpq(11, 10), fmpq(1, 3), fmpq(1)):
+        total = sum((growth**j * law.pmf(j) for j in range(500)), fmpq(0))
+        assert abs(exponential_penalty(scheme, growth).lower - total) < fmpq(1, 10**15)
+    with pytest.raises(DoesNotExist, match="infinite"):
+        exponential_penalty(scheme, fmpq(2))
+    with pytest.raises(InputError, match="growth = 0"):
+        exponential_penalty(scheme, fmpq(0))
+    assert exponential_penalty(Actual(0), fmpq(50)).lower == 1
 
 
 @pytest.mark.parametrize(
