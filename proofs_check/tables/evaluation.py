@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import product
 
 from exactchains.enclosure import Enclosure
 from exactchains.number import parse
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 from proofs_check.catalogue import find
+from proofs_check.catalogue.design import best_parameter
 from proofs_check.catalogue.model import Model
-from proofs_check.tables.spec import Request, Spec, has, own
+from proofs_check.tables.closed_forms import closed_form
+from proofs_check.tables.spec import NAMING, Request, Spec, takes
 from proofs_check.tables.table import Cell, Column, Table
 
 Progress = Callable[[int, int], None]
@@ -33,7 +34,7 @@ def table(spec: Spec, *, progress: Progress | None = None) -> Table:
     InputError
         No cell of the table exists: the message is the reason for the first.
     """
-    points = [dict(zip(spec.rows, values, strict=True)) for values in product(*spec.rows.values())]
+    points = spec.points()
     total, rows = len(points) * len(spec.columns), []
     for i, point in enumerate(points):
         row = [_input(value) for value in point.values()]
@@ -42,25 +43,37 @@ def table(spec: Spec, *, progress: Progress | None = None) -> Table:
             if progress:
                 progress(i * len(spec.columns) + j + 1, total)
         rows.append(tuple(row))
-    columns = (*(_axis(spec, name) for name in spec.rows), *(_column(spec, request) for request in spec.columns))
     found = Table(
-        spec.name, spec.title, columns, tuple(rows), spec.digits, spec.notation, spec.papers, tuple(_notes(spec)),
+        spec.name,
+        spec.title,
+        (*(_axis(spec, name) for name in spec.rows), *(_column(spec, request) for request in spec.columns)),
+        tuple(rows),
+        spec.digits,
+        spec.notation,
+        spec.papers,
+        tuple(_notes(spec)),
         spec.plain(),
-    )  # fmt: skip
+    )
     if not found.has_values and not found.undecided:
         raise InputError(f"{spec.name}: no cell of this table exists: {rows[0][-1].note}")
     return found
 
 
 def cell(spec: Spec, request: Request, point: Mapping[str, str]) -> Cell:
-    """Return one cell: the value of a quantity at one point."""
-    model = find(request.model)
-    words = given(spec, request, point)
-    index = request.index or point.get("index")
-    indexed = model.quantity(request.quantity).indexed
+    """Return one cell: a value, a closed form, or the best integer, at one point."""
+    model = find(request.model or point["model"])
+    quantity = model.quantity(request.quantity or point["quantity"])
+    words = spec.given(request, model, point)
+    index = int(request.index or point.get("index") or 0)
     try:
-        thing = model.make(words)
-        (result,) = model.results(thing, [request.quantity], [int(index or 0)] if indexed else [0], spec.digits)
+        if spec.symbols:
+            symbols = [name for name in spec.symbols if takes(request, model, name)]
+            return Cell(
+                None, closed_form(model, words, quantity.name, index=index, symbols=symbols), "exact", "closed form"
+            )
+        if request.best:
+            return _best(model, words, request, quantity.name)
+        (result,) = model.results(model.make(words), [quantity.name], [index], spec.digits)
     except PrecisionExhausted as error:
         return Cell(status="undecided", note=str(error))
     except Undecided as error:
@@ -72,11 +85,14 @@ def cell(spec: Spec, request: Request, point: Mapping[str, str]) -> Cell:
     return Cell.number(e, method=result.method, note=short)
 
 
-def given(spec: Spec, request: Request, point: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters of one cell: shared ones and axes where the model has them, then the column's own."""
-    model = find(request.model)
-    shared = {**spec.parameters, **{axis: x for axis, x in point.items() if axis != "index"}}
-    return {n: x for n, x in shared.items() if has(model, n) and not own(request, n)} | dict(request.parameters)
+def _best(model: Model, words: Mapping[str, str], request: Request, quantity: str) -> Cell:
+    """Return the minimiser, or all of them when several tie exactly."""
+    assert request.best is not None
+    found = best_parameter(model, words, over=request.best, minimise=quantity).arguments
+    method = f"all values from {request.best[1]} to {request.best[2]} compared with certainty"
+    if len(found) == 1:
+        return Cell.number(Enclosure.exact(found[0]), method=method)
+    return Cell(None, ", ".join(map(str, found)), "exact", method)
 
 
 def _input(value: str) -> Cell:
@@ -87,33 +103,60 @@ def _input(value: str) -> Cell:
 
 
 def _axis(spec: Spec, name: str) -> Column:
-    if name == "index":
-        return Column("index", "index", "index", meaning="index of the quantity")
-    model = next(find(c.model) for c in spec.columns if has(find(c.model), name))
-    p = model.parameter(name)
-    return Column(p.name, p.name, p.symbol, p.unit, p.meaning)
+    if name == "index" or name in NAMING:
+        return Column(name, name, name, given=True)
+    targets = (model for request in spec.columns for model, _ in spec.targets(request) if takes(request, model, name))
+    p = next(targets).parameter(name)
+    return Column(p.name, p.name, p.symbol, p.unit, p.meaning, given=True)
 
 
 def _column(spec: Spec, request: Request) -> Column:
-    q = find(request.model).quantity(request.quantity)
-    fixed = {n: x for n, x in given(spec, request, {}).items() if n not in spec.rows}
-    return Column(request.heading, q.name, q.symbol, q.unit, q.meaning, request.model, fixed, request.form)
+    """Describe a column; what differs from row to row is left empty."""
+    targets = list(spec.targets(request))
+    fixed: dict[str, str] = {}
+    for model, _ in targets:
+        fixed |= spec.given(request, model, {})
+    names = {model.name for model, _ in targets}
+    quantities = {q.name: q for _, q in targets}
+    if request.best:
+        p = targets[0][0].parameter(request.best[0])
+        says = f"{p.meaning} that minimises {targets[0][1].name}"
+        return Column(request.heading, f"best {p.name}", p.symbol, p.unit, says, "".join(names), fixed, "integer")
+    q = next(iter(quantities.values()))
+    one = len(quantities) == 1
+    return Column(
+        request.heading,
+        q.name if one else "",
+        q.symbol if one else "",
+        q.unit if one else "",
+        q.meaning if one else "",
+        names.pop() if len(names) == 1 else "",
+        fixed,
+        request.form,
+    )
 
 
 def _notes(spec: Spec) -> Iterator[str]:
-    """Say what holds for all columns, and then what each column has of its own."""
+    """Say what holds for all columns, what each column has of its own, and the conventions of the models."""
     if spec.note:
         yield spec.note
     if spec.parameters:
         yield "For all columns: " + ", ".join(f"{name} = {x}" for name, x in spec.parameters.items()) + "."
     for request in spec.columns:
         extra = "".join(f", {name} = {x}" for name, x in request.parameters.items())
-        yield f"{request.heading}: {request.quantity} of {request.model}{extra}."
-    models: dict[str, Model] = {c.model: find(c.model) for c in spec.columns}
-    yield from dict.fromkeys(line for m in models.values() for line in m.conventions)
+        if request.model and request.quantity:
+            least = (
+                f"{request.best[0]} from {request.best[1]} to {request.best[2]} with the least " if request.best else ""
+            )
+            yield f"{request.heading}: {least}{request.quantity} of {request.model}{extra}."
+    targets = [target for request in spec.columns for target in spec.targets(request)]
+    if "quantity" in spec.rows:
+        units = {q.name: f"{q.name}: {q.symbol}, {q.meaning}{f', in {q.unit}' if q.unit else ''}." for _, q in targets}
+        yield from units.values()
+    yield from dict.fromkeys(line for model, _ in targets for line in model.conventions)
 
 
-def with_settings(spec: Spec, *, digits: int | None, notation: str | None) -> Spec:
+def with_settings(spec: Spec, *, digits: int | None = None, notation: str | None = None) -> Spec:
     """Return the specification with other digits or another notation, where given."""
     changed = {"digits": digits, "notation": notation}
-    return replace(spec, **{key: x for key, x in changed.items() if x is not None})
+    return replace(spec, **{key: x for key, x in changed.items() if x is not None})  # type: ignore[arg-type]

@@ -20,17 +20,21 @@ HEADER = r"% needs \usepackage{booktabs,siunitx}"
 def document(s: "Sheet") -> str:
     """Return a LaTeX table: one ``S`` column for plain numbers, ``c`` for fractions, intervals and words."""
     columns = [[row[j] for row in s.cells] for j in range(len(s.columns))]
-    formats = [_format(column) for column in columns]
+    formats = ["l" if s.is_words(j) else _format(column) for j, column in enumerate(columns)]
     lines = [HEADER, r"\begin{table}", r"\centering", rf"\caption{{{escaped(s.title)}}}"]
     lines += [rf"\begin{{tabular}}{{{''.join(formats)}}}", r"\toprule"]
     lines.append(" & ".join(f"{{{heading(c.heading)}}}" for c in s.columns) + r" \\")
-    lines.append(" & ".join(f"{{{_under(c.symbol, c.heading, c.unit)}}}" for c in s.columns) + r" \\")
+    under = [_under(c.symbol, c.heading, c.unit) for c in s.columns]
+    lines += [" & ".join(f"{{{u}}}" for u in under) + r" \\"] if any(under) else []
     lines.append(r"\midrule")
-    for row, marks in zip(s.cells, s.marks, strict=True):
-        cells = [_cell(*x) for x in zip(row, marks, formats, strict=True)]
-        lines.append(" & ".join(cells) + r" \\")
+    for row, marks, formulas in zip(s.cells, s.marks, s.formulas, strict=True):
+        cells = [
+            _cell(c, m, f) if x is None else rf"{{$\displaystyle {x.latex}$}}"
+            for c, m, f, x in zip(row, marks, formats, formulas, strict=True)
+        ]
+        lines.append(" & ".join(cells) + (r" \\[1ex]" if any(formulas) else r" \\"))
     lines += [r"\bottomrule", r"\end{tabular}", ""]
-    lines.append(r"\par\smallskip\footnotesize " + "\n".join(escaped(note) for note in s.notes))
+    lines.append(r"\par\smallskip\raggedright\footnotesize " + "\n".join(escaped(note) for note in s.notes))
     lines += [
         rf"\par\footnotesize \textsuperscript{{{chr(97 + i)}}} {escaped(reason)}" for i, reason in enumerate(s.reasons)
     ]

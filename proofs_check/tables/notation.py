@@ -16,8 +16,10 @@ def cell_text(cell: Cell, column: Column, *, digits: int, notation: str) -> str:
     e = cell.enclosure
     if e is None:
         return str(cell.formula) if cell.formula is not None else ABSENT[cell.status]
-    if not column.model or (column.form == "fraction" and e.is_exact and len(str(e.lower)) <= SHORT):
-        return parameter_text(e.lower) if not column.model else str(e.lower)
+    if column.given or column.form == "integer":
+        return parameter_text(e.lower)
+    if column.form == "fraction" and e.is_exact and len(str(e.lower)) <= SHORT:
+        return str(e.lower)
     return number_text(e, digits=digits, notation=notation)
 
 

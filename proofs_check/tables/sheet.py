@@ -4,9 +4,12 @@ import csv
 import html
 import io
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from proofs_check.report.mathml import mathml
 from proofs_check.tables import latex
+from proofs_check.tables.formula import Formula
 from proofs_check.tables.notation import cell_text
 from proofs_check.tables.table import NEAR, NOTATIONS, Cell, Column, Table
 
@@ -14,8 +17,10 @@ FORMATS = {"text": ".txt", "latex": ".tex", "md": ".md", "csv": ".csv", "html": 
 TABLE_STYLE = (
     "body{font-family:sans-serif}figure{margin:1rem;overflow-x:auto}table{border-collapse:collapse}"
     "caption{font-weight:bold;text-align:left;padding:.5rem 0}th,td{padding:.2rem .6rem;text-align:right}"
-    "td{font-variant-numeric:tabular-nums;white-space:nowrap}thead{border-bottom:1px solid}figcaption{margin-top:.6rem}"
+    ".words{text-align:left}td{font-variant-numeric:tabular-nums;white-space:nowrap}"
+    "thead{border-bottom:1px solid}figcaption{margin-top:.6rem}"
 )
+_BRACKET = re.compile(r"[0-9]\([0-9]+\)")
 FIGURE_SPACE, POINT_SPACE = "\u2007", "\u2008"
 
 
@@ -27,11 +32,17 @@ class Sheet:
     columns: tuple[Column, ...]
     cells: tuple[tuple[str, ...], ...]
     marks: tuple[tuple[str, ...], ...]
+    formulas: tuple[tuple[Formula | None, ...], ...]
     notes: tuple[str, ...]
     reasons: tuple[str, ...]
 
+    def is_words(self, j: int) -> bool:
+        """Return whether column j holds no number: it is set flush left."""
+        return not any(_tail(row[j]) is not None or row[j][:1] == "[" for row in self.cells)
+
     @property
     def subheadings(self) -> list[str]:
+        """Symbol and unit of each column."""
         return [", ".join(filter(None, (c.symbol if c.symbol != c.heading else "", c.unit))) for c in self.columns]
 
 
@@ -51,11 +62,12 @@ def sheet(table: Table) -> Sheet:
     )
     marks = tuple(tuple(reasons.get(cell.note, "") for cell in row) for row in table.rows)
     notes = [NOTATIONS[table.notation]] if any(_is_number(c) for row in table.rows for c in row) else []
-    if table.notation == "truncated" and any("(" in text for row in cells for text in row):
+    if table.notation == "truncated" and any(_BRACKET.search(text) for row in cells for text in row):
         notes.append(NEAR)
     if any("~" in text for row in cells for text in row):
         notes.append("~ marks an estimate: nothing vouches for its digits.")
-    return Sheet(table.title, table.columns, cells, marks, (*notes, *table.conventions), tuple(reasons))
+    formulas = tuple(tuple(c.formula if isinstance(c.formula, Formula) else None for c in row) for row in table.rows)
+    return Sheet(table.title, table.columns, cells, marks, formulas, (*notes, *table.conventions), tuple(reasons))
 
 
 def written(table: Table, form: str) -> str:
@@ -74,27 +86,35 @@ def text(s: Sheet) -> str:
     columns = [aligned(column) for column in _columns(s)]
     heads = [[c.heading, sub] for c, sub in zip(s.columns, s.subheadings, strict=True)]
     widths = [max(map(len, [*cells, *head])) for cells, head in zip(columns, heads, strict=True)]
-    lines = [s.title, ""]
-    for i in range(2):
-        lines.append("  ".join(f"{head[i]:>{w}}" for head, w in zip(heads, widths, strict=True)).rstrip())
+    heads_by_line = [line for line in zip(*heads, strict=True) if any(line)]
+    lines = [_spread(s, line, widths) for line in heads_by_line]
     lines.append("  ".join("-" * w for w in widths))
-    lines += [
-        "  ".join(f"{c:>{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in zip(*columns, strict=True)
-    ]
-    return "\n".join([*lines, "", *_footer(s), ""])
+    lines += [_spread(s, row, widths) for row in zip(*columns, strict=True)]
+    return "\n".join([s.title, "", *lines, "", *_footer(s), ""])
+
+
+def _spread(s: Sheet, cells: Iterable[str], widths: list[int]) -> str:
+    padded = (f"{c:<{w}}" if s.is_words(j) else f"{c:>{w}}" for j, (c, w) in enumerate(zip(cells, widths, strict=True)))
+    return "  ".join(padded).rstrip()
 
 
 def markdown(s: Sheet) -> str:
     """Return a Markdown table; bars and markup in outside text are escaped."""
-    columns = [aligned(column) for column in _columns(s)]
+    columns = [[_md(c) for c in aligned(column)] for column in _columns(s)]
     heads = [
         _md(c.heading) + (f" ({_md(sub)})" if sub else "") for c, sub in zip(s.columns, s.subheadings, strict=True)
     ]
     widths = [max(len(head), 3, *map(len, cells)) for cells, head in zip(columns, heads, strict=True)]
-    lines = [f"**{_md(s.title)}**", "", _bars([f"{h:>{w}}" for h, w in zip(heads, widths, strict=True)])]
-    lines.append(_bars(["-" * (w - 1) + ":" for w in widths]))
-    lines += [_bars([f"{_md(c):>{w}}" for c, w in zip(row, widths, strict=True)]) for row in zip(*columns, strict=True)]
-    return "\n".join([*lines, "", *(f"{_md(line)}  " for line in _footer(s)), ""])
+    words = [s.is_words(j) for j in range(len(columns))]
+    rule = [":" + "-" * (w - 1) if left else "-" * (w - 1) + ":" for w, left in zip(widths, words, strict=True)]
+    rows = [heads, *zip(*columns, strict=True)]
+    lines = [
+        _bars([f"{c:<{w}}" if left else f"{c:>{w}}" for c, w, left in zip(row, widths, words, strict=True)])
+        for row in rows
+    ]
+    return "\n".join(
+        [f"**{_md(s.title)}**", "", lines[0], _bars(rule), *lines[1:], "", *(f"{_md(x)}  " for x in _footer(s)), ""]
+    )
 
 
 def comma_separated(s: Sheet) -> str:
@@ -121,13 +141,21 @@ def fragment(s: Sheet) -> str:
     for column, sub in zip(s.columns, s.subheadings, strict=True):
         small = f"<br><small>{html.escape(sub)}</small>" if sub else ""
         hint = f' title="{html.escape(column.meaning)}"' if column.meaning else ""
-        lines.append(f'<th scope="col"{hint}>{html.escape(column.heading)}{small}</th>')
+        kind = ' class="words"' if s.is_words(len(lines) - 4) else ""
+        lines.append(f'<th scope="col"{kind}{hint}>{html.escape(column.heading)}{small}</th>')
     lines.append("</tr></thead>\n<tbody>")
-    for row in zip(*(aligned(column, FIGURE_SPACE, POINT_SPACE) for column in _columns(s)), strict=True):
-        lines.append("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>")
+    rows = zip(*(aligned(column, FIGURE_SPACE, POINT_SPACE) for column in _columns(s)), strict=True)
+    for row, formulas in zip(rows, s.formulas, strict=True):
+        cells = (_td(c, f, left=s.is_words(j)) for j, (c, f) in enumerate(zip(row, formulas, strict=True)))
+        lines.append(f"<tr>{''.join(cells)}</tr>")
     lines.append("</tbody>\n</table>")
     notes = "<br>\n".join(html.escape(line) for line in _footer(s))
     return "\n".join([*lines, f"<figcaption>{notes}</figcaption>", "</figure>", ""])
+
+
+def _td(cell: str, formula: Formula | None, *, left: bool) -> str:
+    kind = ' class="words"' if left else ""
+    return f"<td{kind}>{html.escape(cell) if formula is None else mathml(formula.latex)}</td>"
 
 
 def aligned(cells: list[str], space: str = " ", point: str = " ") -> list[str]:

@@ -16,7 +16,7 @@ NEAR = "Where no digits are common to all values allowed, 1.000(1) means within 
 
 @dataclass(frozen=True)
 class Column:
-    """One column.  ``model`` is empty for a column of parameters, whose cells are inputs."""
+    """One column.  ``given`` marks a column of inputs; ``model`` is empty where it differs from row to row."""
 
     heading: str
     quantity: str
@@ -25,7 +25,8 @@ class Column:
     meaning: str = ""
     model: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
-    form: str = "decimal"  # or "fraction": exact values as p/q while that is short
+    form: str = "decimal"  # or "fraction": exact values as p/q while that is short; or "integer"
+    given: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,5 +76,5 @@ class Table:
             cell.enclosure is not None or cell.formula is not None
             for row in self.rows
             for column, cell in zip(self.columns, row, strict=True)
-            if column.model
+            if not column.given
         )

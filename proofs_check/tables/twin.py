@@ -6,6 +6,7 @@ from importlib import metadata
 from typing import Any
 
 from exactchains import decimals
+from proofs_check.tables.formula import Formula
 from proofs_check.tables.notation import cell_text
 from proofs_check.tables.table import Cell, Column, Table
 
@@ -59,6 +60,8 @@ def _column(c: Column) -> dict[str, Any]:
         "unit": c.unit,
         "meaning": c.meaning,
         "model": c.model or None,
+        "given": c.given,
+        "form": c.form,
         "parameters": dict(c.parameters),
     }
 
@@ -73,4 +76,6 @@ def _cell(c: Cell, column: Column, table: Table) -> dict[str, Any]:
             x = getattr(c.enclosure, end)
             data[end] = data["exact"] or decimals.outward(x, table.digits + GUARD, up=up)
         data["certain_digits"] = c.enclosure.certain_digits
+    if isinstance(c.formula, Formula):
+        data |= {"exact": c.formula.exact, "latex": c.formula.latex}
     return data | {"method": c.method, "note": c.note}
