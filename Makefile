@@ -12,8 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: verify test lint docs bench clean
 
 verify: $(READY)  ## status of every claim, and the report
-	@status=0; $(BIN)/exaq verify --report report || status=$$?; \
-	  if [ -f report/index.html ]; then echo "report: $(CURDIR)/report/index.html"; fi; exit $$status
+	@$(BIN)/exaq verify --report "$(CURDIR)/report"
 
 test: $(READY)  ## the whole test suite
 	@$(BIN)/python -m pytest -n 2 $(ARGS)

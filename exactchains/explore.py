@@ -16,7 +16,9 @@ from exactchains.truth import InputError
 Moves = Callable[[Any], Iterable[tuple[Hashable, Any]]]
 
 
-def reachable_chain(start: Hashable, moves: Moves, *, time: Time = "continuous", limit: int = 10_000_000) -> FiniteChain:
+def reachable_chain(
+    start: Hashable, moves: Moves, *, time: Time = "continuous", limit: int = 10_000_000
+) -> FiniteChain:
     """Return the chain of all states that can be reached from ``start``, in breadth-first order.
 
     Parameters

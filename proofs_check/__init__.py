@@ -1,7 +1,7 @@
 """Confronts results with claims, papers and simulators.  Standard library only at import: the checker starts here.
 
-The public functions ``verify``, ``check`` and ``claim`` share their names with the modules they live in.  On the package
-the name means the function; ``from proofs_check.verify import ...`` reaches the module.
+The public functions ``verify``, ``check`` and ``claim`` share their names with the modules they live in.  On the
+package the name means the function; ``from proofs_check.verify import ...`` reaches the module.
 """
 
 import sys
