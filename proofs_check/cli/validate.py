@@ -26,16 +26,25 @@ EXIT = {Verdict.AGREES: 0, Verdict.DISAGREES: 1, Verdict.UNDECIDED: 3}
     show_default=True,
     help="what does not matter: 5%, 0.05 (of the exact value), abs:M",
 )
+@click.option("--format", "preset", help="whose output it is; found from the columns when not given")
 @click.option("--json", "as_json", is_flag=True, help="as JSON")
 def command(
-    model: str, parameters: tuple[str, ...], data: Path, quantity: str, index: str, margin: str, as_json: bool
+    model: str,
+    parameters: tuple[str, ...],
+    data: Path,
+    quantity: str,
+    index: str,
+    margin: str,
+    preset: str | None,
+    as_json: bool,
 ) -> None:
     """Say whether a simulator's output agrees with MODEL, disagrees, or leaves it undecided.
 
     Exit codes: 0 agrees, 1 disagrees, 2 broken input, 3 undecided.
     """
+    wanted, which = names(quantity), indices(index)
     found = validate(
-        model, assignments(parameters), data, quantities=names(quantity), indices=indices(index), margin=margin
+        model, assignments(parameters), data, quantities=wanted, indices=which, margin=margin, preset=preset
     )
     if as_json:
         click.echo(json.dumps(plain(found), indent=1))
@@ -48,14 +57,14 @@ def command(
 def lines(found: Validation) -> list[str]:
     """Return the verdicts as text."""
     given = " ".join(f"{name}={x}" for name, x in found.parameters.items())
-    text = [f"{found.model.name} {given}", f"data: {found.source}, {found.observations} {found.unit}"]
+    text = [f"{found.model.name} {given}", f"data: {found.source}, {found.observations} {found.what}"]
     text += [f"note: {note}" for note in found.notes]
     for finding in found.findings:
-        text += ["", *_lines(finding, found.unit)]
+        text += ["", *_lines(finding)]
     return text
 
 
-def _lines(finding: Finding, unit: str) -> list[str]:
+def _lines(finding: Finding) -> list[str]:
     j, e = finding.judgement, finding.judgement.estimate
     half = e.half_width(j.confidence)
     right = float((j.exact.lower + j.exact.upper) / 2)
@@ -68,7 +77,7 @@ def _lines(finding: Finding, unit: str) -> list[str]:
         f"  difference  {j.difference:+.3g}{ratio}; margin {j.tolerance:.3g} ({j.margin})",
     ]
     if j.verdict is Verdict.UNDECIDED:
-        text.append(f"  needed      about {rounded_up(j.needed)} {unit}, if the simulator is right")
+        text.append(f"  needed      about {rounded_up(j.needed)} {finding.unit}, if the simulator is right")
     if finding.diagnosis is not None:
         text += [f"  matches     {s.fault} (exactly {s.value.short(8)})" for s in finding.diagnosis.matches]
         if not finding.diagnosis.matches and j.verdict is Verdict.DISAGREES:
@@ -83,7 +92,7 @@ def plain(found: Validation) -> dict[str, Any]:
         "parameters": found.parameters,
         "data": found.source,
         "observations": found.observations,
-        "unit": found.unit,
+        "what": found.what,
         "verdict": found.verdict.value,
         "notes": list(found.notes),
         "quantities": [_plain(finding) for finding in found.findings],
@@ -115,6 +124,7 @@ def _plain(finding: Finding) -> dict[str, Any]:
         "difference": j.difference,
         "total_error": j.total_error,
         "needed": j.needed,
+        "needed_unit": finding.unit,
         "matches": [{"fault": s.fault, "value": s.value.short(15)} for s in diagnosis.matches] if diagnosis else [],
         "faults_tried": diagnosis.tried if diagnosis else 0,
     }

@@ -9,7 +9,7 @@ import numpy as np
 from aoi_tools.simulation import slot_ages
 from exactchains.truth import InputError
 from proofs_check.catalogue.model import Model
-from proofs_check.simulators.ages import variance_constant
+from proofs_check.simulators.knowledge import AgeKnowledge
 from proofs_check.simulators.pieces import Floats
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, PLANNED, Margin
 
@@ -35,7 +35,7 @@ def simulate(model: Model, thing: Any, *, seed: int, length: int | None = None) 
 def planned(model: Model, thing: Any) -> int:
     """Return how many slots decide the mean slot age at the default margin; ``HOPELESS`` when no feasible run does."""
     mean = model.results(thing, ["slot_mean"], [0], 15)[0].enclosure
-    constant = variance_constant(thing.scheme, "slot_mean", None)
+    constant = AgeKnowledge(thing.scheme).variance_constant("slot_mean", None)
     if constant is None or mean.lower <= 0:
         return FEWEST
     tolerance = float(Margin.read(DEFAULT_MARGIN).around(mean))

@@ -1,14 +1,13 @@
 """Slot ages, one a slot, and what can be estimated from them."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from exactchains.truth import InputError
 from proofs_check.simulators.pieces import Floats, Pieces
 from proofs_check.simulators.statistics import MEAN, SECOND_MOMENT, VARIANCE, Statistic
-from proofs_check.simulators.table import Table
 
 AGE_NAMES = ("age", "slot_age", "J", "value")
 SLOT_NAMES = ("slot", "t", "time")
@@ -31,12 +30,21 @@ class SlotAges:
     either grows with the slots or has restarted in between.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        table = Table(path)
+    what = "slots"
+    quantities = tuple(OBSERVABLES)
+
+    def __init__(self, table: Any) -> None:
+        self.path = table.path
         self._table = table
         self._where = [0] if table.headless and len(table.columns) == 1 else self._named(table)
         self.least, self.rows = np.inf, 0
+
+    @property
+    def count(self) -> int:
+        return self.rows
+
+    def unit(self, quantity: str) -> str:
+        return "slots"
 
     def blocks(self) -> Iterator[Floats]:
         """Yield the ages in order, checked."""
@@ -57,6 +65,8 @@ class SlotAges:
 
     def pieces(self, quantity: str, index: int | None) -> tuple[Pieces, Statistic]:
         """Return the observations of one quantity and the statistic that estimates it."""
+        if quantity not in OBSERVABLES:
+            raise InputError(f"{quantity} cannot be estimated from slot ages; these can: {', '.join(OBSERVABLES)}")
         self.least, self.rows = np.inf, 0
         observable, statistic = OBSERVABLES[quantity]
         found = Pieces()
@@ -64,8 +74,13 @@ class SlotAges:
             found.add_values(observable(age, index or 0))
         return found, statistic
 
+    def notes(self) -> Iterator[str]:
+        """Yield what the data say about themselves, beyond any estimate."""
+        if self.least > 0:
+            yield f"no age is below {self.least:.0f}; a slot age is 0 at a usable update"
+
     @staticmethod
-    def _named(table: Table) -> list[int]:
+    def _named(table: Any) -> list[int]:
         ages = [i for i, name in enumerate(table.columns) if name in AGE_NAMES]
         slots = [i for i, name in enumerate(table.columns) if name in SLOT_NAMES]
         if len(ages) != 1 or len(slots) > 1:

@@ -86,7 +86,7 @@ def estimate(pieces: Floats, statistic: Statistic = MEAN) -> Estimate:
     per_batch = weight / len(batches)
     error = spread / per_batch / math.sqrt(len(batches))
     variance = max(b - a * a, 0.0)
-    constant = bool(np.ptp(pieces[:, FIRST] / pieces[:, WEIGHT]) == 0 and variance <= 1e-12 * max(b, 1e-300))
+    constant = variance <= 1e-12 * b
     mean_error = error if statistic is MEAN else estimate(pieces, MEAN).error
     effective = variance / mean_error**2 if mean_error > 0 else math.inf
     late = effective < LONG and von_neumann(batches) > CORRELATED_AT_LAST

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from exactchains.enclosure import Result
 from exactchains.truth import InputError
 from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Model, spelled
-from proofs_check.simulators.ages import AgeData
+from proofs_check.simulators import presets
 from proofs_check.simulators.diagnosis import Diagnosis, diagnose
-from proofs_check.simulators.statistics import BATCHES, estimate
+from proofs_check.simulators.knowledge import knowledge
+from proofs_check.simulators.statistics import BATCHES, Estimate, estimate
+from proofs_check.simulators.values import Summary
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, Judgement, Margin, Verdict, judge
 
 DIGITS = 15  # of the exact value: far beyond any sampling error
@@ -23,6 +26,7 @@ class Finding:
 
     judgement: Judgement
     diagnosis: Diagnosis | None
+    unit: str  # of the weight of a run
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Validation:
     parameters: dict[str, str]
     source: str
     observations: int
-    unit: str
+    what: str
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
 
@@ -49,11 +53,12 @@ class Validation:
 def validate(
     model: str,
     parameters: Mapping[str, str],
-    data: Path,
+    data: Any,
     *,
     quantities: Sequence[str],
     indices: Sequence[int] = (0,),
     margin: str = DEFAULT_MARGIN,
+    preset: str | None = None,
 ) -> Validation:
     """Return the verdict on a simulator's output.
 
@@ -62,9 +67,11 @@ def validate(
     model, parameters
         A model of the catalogue and its parameters as exact text.
     data
-        The simulator's output file.
+        The simulator's output: a file, or a DataFrame, array, list of records or dictionary of columns.
     quantities, indices
         What to compare; indexed quantities at each of ``indices``.
+    preset
+        Whose output it is, one of :data:`presets.NAMES`; found from the columns when it is not given.
     margin
         The difference that does not matter: ``5%`` or ``0.05`` of the exact value, or ``abs:0.01``.
 
@@ -82,24 +89,34 @@ def validate(
     values = subject.read(parameters)
     thing = subject.build(values)
     exact = subject.results(thing, quantities, indices, DIGITS)
-    read = reader(subject, thing, data)
-    findings, count = [], 0
+    known = knowledge(subject, values, thing)
+    read = presets.read(data, preset=preset, rate=known.rate, slots=known.slots)
+    findings = []
     for result in exact:
-        pieces, statistic = read.pieces(result.quantity, result.index)
-        count = pieces.count
-        if pieces.count < LEAST_PIECES:
-            raise InputError(f"{data}: {pieces.count} observations; at least {LEAST_PIECES} are needed for any verdict")
-        found = estimate(pieces.array(), statistic)
-        constant = read.variance_constant(result.quantity, result.index)
+        found = _estimated(read, result, data)
+        constant = known.variance_constant(result.quantity, result.index, type(read).__name__)
         verdict = judge(result, found, margin=tolerance, variance_constant=constant, tests=len(exact))
         wrong = verdict.verdict is not Verdict.AGREES
-        suspects = read.suspects(result.quantity, result.index)
-        findings.append(Finding(verdict, diagnose(found, result.enclosure, suspects) if wrong else None))
-    return Validation(subject, spelled(values), str(data), count, read.unit, tuple(findings), tuple(read.notes()))
+        suspects = known.suspects(result.quantity, result.index)
+        diagnosis = diagnose(found, result.enclosure, suspects) if wrong else None
+        findings.append(Finding(verdict, diagnosis, read.unit(result.quantity)))
+    return Validation(
+        subject, spelled(values), source(data), read.count, read.what, tuple(findings), tuple(read.notes())
+    )
 
 
-def reader(model: Model, thing: Any, data: Path) -> AgeData:
-    """Return the reader of data for a model."""
-    if not model.name.startswith("age."):
-        raise InputError(f"{model.name} cannot be validated yet; models age.* can")
-    return AgeData(thing, data)
+def _estimated(read: Any, result: Result, data: Any) -> Estimate:
+    """Return the estimate of one quantity from data."""
+    if isinstance(read, Summary):
+        return read.summary()
+    pieces, statistic = read.pieces(result.quantity, result.index)
+    if pieces.count < LEAST_PIECES:
+        raise InputError(
+            f"{source(data)}: {pieces.count} observations of {result.quantity}; at least {LEAST_PIECES} are needed"
+        )
+    return estimate(pieces.array(), statistic)
+
+
+def source(data: Any) -> str:
+    """Return how data are named in messages."""
+    return str(data) if isinstance(data, str | Path) else f"data in memory ({type(data).__name__})"

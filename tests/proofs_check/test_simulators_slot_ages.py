@@ -10,6 +10,7 @@ from aoi_tools import Feedback, Periodic
 from exactchains import InputError
 from proofs_check.cli.main import cli
 from proofs_check.simulators.slot_ages import SlotAges
+from proofs_check.simulators.table import Table
 from proofs_check.simulators.validation import validate
 
 MODEL = ("age.feedback", "p=1/2", "d=1/10")
@@ -117,7 +118,7 @@ def test_another_scheme_is_named(other, words, tmp_path):
         ("slot,age\n1,0\n2,2\n", "line 3: age 2 does not follow"),
         ("slot,age\n1,0\n2,1e300\n", "too large"),
         ("slot,age\n1,0\n2,1_0\n", "'1_0' is no number"),
-        ("slot,age\n1,0\n2,1\n3,0\n", "3 observations; at least 20"),
+        ("slot,age\n1,0\n2,1\n3,0\n", "3 observations of slot_mean; at least 20"),
     ],
 )
 def test_broken_files_end_in_one_clear_line(text, says, tmp_path):
@@ -149,7 +150,7 @@ def test_left_out_slots_need_their_numbers(ages, tmp_path):
     assert found.verdict.value == "agrees"
     np.savetxt(tmp_path / "bare.csv", ages[kept], fmt="%d")
     with pytest.raises(InputError, match="left-out slots need a slot column"):
-        list(SlotAges(tmp_path / "bare.csv").blocks())
+        list(SlotAges(Table(tmp_path / "bare.csv")).blocks())
 
 
 @pytest.mark.parametrize("margin", ["0", "-1%", "200%", "abs:1%", "five", "abs:-1"])
@@ -167,6 +168,6 @@ def test_semicolons_tabs_and_a_bare_column_are_read(ages, tmp_path):
     for name, mark in (("semicolon", ";"), ("tab", "\t")):
         lines = [f"slot{mark}age", *(f"{i}{mark}{int(a)}" for i, a in enumerate(ages[:3000]))]
         (tmp_path / name).write_text("\n".join(lines) + "\n")
-        assert np.array_equal(np.concatenate(list(SlotAges(tmp_path / name).blocks())), ages[:3000])
+        assert np.array_equal(np.concatenate(list(SlotAges(Table(tmp_path / name)).blocks())), ages[:3000])
     np.savetxt(tmp_path / "bare", ages[:3000], fmt="%d")
-    assert np.array_equal(np.concatenate(list(SlotAges(tmp_path / "bare").blocks())), ages[:3000])
+    assert np.array_equal(np.concatenate(list(SlotAges(Table(tmp_path / "bare")).blocks())), ages[:3000])

@@ -1,0 +1,170 @@
+"""Job traces: when each job came, was taken up and left; what they tell of queues and of ages."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from exactchains.truth import InputError
+from proofs_check.simulators.pieces import Floats, Pieces
+from proofs_check.simulators.statistics import MEAN, VARIANCE, Statistic
+
+ROUNDING = 1e-7  # relative slack of causality: traces are often printed with eight digits
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """A job trace: times of arrival (or generation), start of service and departure (or delivery); NaN: not yet.
+
+    ``start`` may be None.  ``remarks`` are what reading found out.
+    """
+
+    source: str
+    arrive: Floats
+    end: Floats
+    start: Floats | None = None
+    first_line: int = 2
+    remarks: list[str] = field(default_factory=list)
+
+    what = "jobs"
+
+    def __post_init__(self) -> None:
+        if not len(self.arrive):
+            raise InputError(f"{self.source}: a header and no data")
+        _check_times(self)
+        _check_runs(self)
+
+    @property
+    def count(self) -> int:
+        return len(self.arrive)
+
+    def unit(self, quantity: str) -> str:
+        """Return the unit of the weight of a run: jobs, or time where a time average is taken."""
+        return "jobs" if quantity in ("mean_wait", "mean_response", "peak_mean") else "units of time"
+
+    @property
+    def finished(self) -> np.ndarray:
+        return np.isfinite(self.end)
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        waits = ("mean_wait",) if self.start is not None else ()
+        return (*waits, "mean_response", "mean_queue", "tail", *AGE_STATISTICS)
+
+    def pieces(self, quantity: str, index: int | None) -> tuple[Pieces, Statistic]:
+        """Return the pieces from which a quantity is estimated, and how."""
+        found = Pieces()
+        if quantity == "mean_wait" and self.start is not None:
+            served = np.isfinite(self.start)
+            found.add_values(np.maximum(self.start[served] - self.arrive[served], 0.0))
+        elif quantity == "mean_response":
+            done = self.finished
+            found.add_values(self.end[done] - self.arrive[done])
+        elif quantity in ("mean_queue", "tail"):
+            durations, levels = self.levels()
+            value = levels if quantity == "mean_queue" else (levels >= (index or 0)).astype(float)
+            found.add(durations, durations * value, durations * value * value)
+        elif quantity in AGE_STATISTICS:
+            peaks = quantity.startswith("peak")
+            found = _peaks(*self.deliveries()) if peaks else _age_areas(*self.deliveries())
+            return found, AGE_STATISTICS[quantity]
+        else:
+            raise InputError(
+                f"{quantity} cannot be estimated from this job trace; these can: {', '.join(self.quantities)}"
+            )
+        return found, MEAN
+
+    def notes(self) -> Iterator[str]:
+        """Yield what a user should know about the trace."""
+        yield from self.remarks
+        open_jobs = int((~self.finished).sum())
+        if open_jobs:
+            yield f"{open_jobs} jobs had not left at the end; they count as present, and not in mean_response"
+
+    def levels(self) -> tuple[Floats, Floats]:
+        """Return durations and numbers of jobs in the system, from the first arrival to the last.
+
+        Jobs still there at the end count as present; after the last arrival that was written nothing is known.
+        """
+        arrive = np.sort(self.arrive)
+        leave = np.sort(np.where(self.finished, self.end, np.inf))
+        times = np.concatenate([arrive, leave[leave < arrive[-1]]])
+        steps = np.concatenate([np.ones(len(arrive)), -np.ones(len(times) - len(arrive))])
+        order = np.argsort(times, kind="stable")
+        times, steps = times[order], steps[order]
+        return np.diff(times), np.maximum(np.cumsum(steps)[:-1], 0)
+
+    def deliveries(self) -> tuple[Floats, Floats]:
+        """Return times of deliveries that lower the age, and the generation times of what they deliver."""
+        done = np.flatnonzero(self.finished)
+        order = done[np.lexsort((self.arrive[done], self.end[done]))]
+        time, generated = self.end[order], self.arrive[order]
+        freshest = np.maximum.accumulate(generated)
+        fresh = np.concatenate([[True], generated[1:] > freshest[:-1]])
+        if int(fresh.sum()) < 2:
+            raise InputError(f"{self.source}: fewer than two updates were delivered; no age can be formed")
+        return time[fresh], generated[fresh]
+
+
+AGE_STATISTICS: dict[str, Statistic] = {
+    "age_mean": MEAN,
+    "age_variance": VARIANCE,
+    "peak_mean": MEAN,
+    "peak_variance": VARIANCE,
+}
+
+
+def _age_areas(time: Floats, generated: Floats) -> Pieces:
+    """Return, for the time between deliveries, its length and the areas under age and squared age."""
+    gap, low = np.diff(time), (time - generated)[:-1]
+    high = low + gap
+    found = Pieces()
+    found.add(gap, gap * (low + high) / 2, (high**3 - low**3) / 3)
+    return found
+
+
+def _peaks(time: Floats, generated: Floats) -> Pieces:
+    found = Pieces()
+    found.add_values(time[1:] - generated[:-1])
+    return found
+
+
+def _check_times(jobs: Jobs) -> None:
+    _refuse(jobs, ~np.isfinite(jobs.arrive), jobs.arrive, "arrival", "is missing; every job has an arrival time")
+    _refuse(jobs, jobs.arrive < 0, jobs.arrive, "arrival", "is negative")
+    scale = ROUNDING * max(1.0, float(np.nanmax(np.abs(jobs.arrive))))
+    with np.errstate(invalid="ignore"):
+        _refuse(jobs, jobs.end < jobs.arrive - scale, jobs.end, "departure", "is before the job's own arrival")
+        if jobs.start is not None:
+            _refuse(jobs, jobs.start < jobs.arrive - scale, jobs.start, "start", "is before the job's own arrival")
+            _refuse(jobs, jobs.end < jobs.start - scale, jobs.end, "departure", "is before the job's own start")
+
+
+def _check_runs(jobs: Jobs) -> None:
+    """Refuse two runs in one file: a job that left before a job listed above it came, in any sorted file impossible."""
+    latest = np.maximum.accumulate(jobs.arrive)
+    with np.errstate(invalid="ignore"):
+        bad = jobs.end[1:] < latest[:-1]
+    _refuse(
+        jobs,
+        np.concatenate([[False], bad]),
+        jobs.end,
+        "departure",
+        "is before the arrival of a job listed above; are these two runs in one file, or unsorted rows?",
+    )
+    both = np.column_stack([jobs.arrive, jobs.end])[jobs.finished]
+    order = np.lexsort((both[:, 1], both[:, 0]))
+    same = np.all(np.diff(both[order], axis=0) == 0, axis=1) & (np.diff(both[order], axis=1)[1:, 0] > 0)
+    if same.any():
+        time = both[order][1:][same][0]
+        raise InputError(
+            f"{jobs.source}: a job with arrival {time[0]:.9g} and departure {time[1]:.9g} stands twice; "
+            "remove doubled rows"
+        )
+
+
+def _refuse(jobs: Jobs, bad: np.ndarray, values: Floats, what: str, why: str) -> None:
+    if bad.any():
+        i = int(np.argmax(bad))
+        more = f" ({int(bad.sum())} such rows)" if bad.sum() > 1 else ""
+        raise InputError(f"{jobs.source} line {jobs.first_line + i}: {what} {values[i]:.9g} {why}{more}")

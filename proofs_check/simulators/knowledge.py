@@ -1,0 +1,109 @@
+"""What the exact side knows beyond the value: how much a run varies, which wrong values are known, what to check."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from proofs_check.catalogue.model import Model
+from proofs_check.simulators import age_suspects, classic_suspects
+from proofs_check.simulators.birth_death import birth_death
+from proofs_check.simulators.diagnosis import Suspect
+from proofs_check.simulators.planning import age_variance_constant
+from proofs_check.simulators.slot_ages import OBSERVABLES
+from proofs_check.simulators.statistics import VARIANCE
+
+
+class Knowledge(Protocol):
+    """What the validator asks about a model with its parameters."""
+
+    slots: bool
+
+    @property
+    def rate(self) -> float | None:
+        """Arrival rate, for Little's law."""
+
+    def variance_constant(self, quantity: str, index: int | None, shape: str) -> float | None:
+        """Return lim T Var(estimate from weight T) of the exact model for data of a shape, where it is known."""
+
+    def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
+        """Yield known wrong values."""
+
+
+def knowledge(model: Model, values: Mapping[str, Any], thing: Any) -> Knowledge:
+    """Return what is known about a model of the catalogue."""
+    if model.name.startswith("age.") and hasattr(thing, "scheme"):
+        return AgeKnowledge(thing.scheme)
+    return ClassicKnowledge(model, values)
+
+
+class AgeKnowledge:
+    """An update scheme, observed slot by slot."""
+
+    slots = True
+    rate = None
+
+    def __init__(self, scheme: Any) -> None:
+        self.scheme = scheme
+
+    def variance_constant(self, quantity: str, index: int | None, shape: str = "slots") -> float | None:
+        observable, statistic = OBSERVABLES[quantity]
+        if statistic is VARIANCE:
+            mean = self._mean()
+            return age_variance_constant(self.scheme, lambda j: j * j - 2 * mean * j)
+        if quantity == "slot_second_moment":
+            return age_variance_constant(self.scheme, np.square)
+        return age_variance_constant(self.scheme, lambda j: observable(j, index or 0))
+
+    def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
+        return age_suspects.suspects(self.scheme, quantity, index)
+
+    def _mean(self) -> float:
+        from aoi_tools.solvers.age import age_quantity
+
+        found = age_quantity(self.scheme, "slot_mean", digits=15).enclosure
+        return float((found.lower + found.upper) / 2)
+
+
+class ClassicKnowledge:
+    """A classic queue; its number in the system is a birth-death process where service is exponential."""
+
+    slots = False
+
+    def __init__(self, model: Model, values: Mapping[str, Any]) -> None:
+        self.model, self.values = model, values
+
+    @property
+    def rate(self) -> float | None:
+        return float(self.values["lam"]) if "lam" in self.values else None
+
+    def variance_constant(self, quantity: str, index: int | None, shape: str) -> float | None:
+        chain = birth_death(self.model.name, self.values)
+        if chain is None:
+            return None
+        if quantity == "mean_wait" and shape == "Jobs" and self.model.name == "mm1":
+            return _daley(float(self.values["lam"] / self.values["mu"])) / float(self.values["mu"]) ** 2
+        if shape == "Values":
+            return None
+        value = _of_level(quantity, index, chain.servers, self.rate)
+        return None if value is None else chain.variance_constant(value)
+
+    def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
+        return classic_suspects.suspects(self.model, self.values, quantity, index)
+
+
+def _of_level(
+    quantity: str, index: int | None, servers: int, rate: float | None
+) -> Callable[[np.ndarray], np.ndarray] | None:
+    if quantity == "mean_queue":
+        return lambda n: n
+    if quantity == "tail":
+        return lambda n: (n >= (index or 0)).astype(float)
+    if quantity == "mean_wait" and rate:
+        return lambda n: np.maximum(n - servers, 0) / rate
+    return None
+
+
+def _daley(rho: float) -> float:
+    """Return lim n Var(mean of n waits) of M/M/1 with mu = 1 (Daley 1968)."""
+    return rho * (2 + 5 * rho - 4 * rho**2 + rho**3) / (1 - rho) ** 4

@@ -1,0 +1,117 @@
+"""Levels over time: paths that hold a value until the next line, and samples at regular instants."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from exactchains.truth import InputError
+from proofs_check.simulators.pieces import Floats, Pieces
+from proofs_check.simulators.statistics import MEAN, Statistic
+
+SIMILAR = 0.05  # plain and weighted means further apart than this are worth a note
+
+
+class Levels:
+    """Numbers of jobs over time, read in blocks.
+
+    Parameters
+    ----------
+    table
+        With columns of time and of one or more levels, which are added (waiting and in service).
+    path
+        True: a value holds until the next line, and is weighted by that time; False: samples at regular instants.
+    waiting
+        The level counts waiting jobs only.
+    rate
+        Arrival rate of the model; by Little's law the mean wait is the mean number waiting over it.
+    """
+
+    def __init__(
+        self, table: Any, columns: list[str], *, path: bool, waiting: bool = False, rate: float | None = None
+    ) -> None:
+        self.table, self.columns, self.path, self.waiting, self.rate = table, columns, path, waiting, rate
+        self.what = "lines" if path else "samples"
+        self.plain_mean = self.weighted_mean = 0.0
+        self.total, self.rows = 0.0, 0
+
+    @property
+    def count(self) -> int:
+        return self.rows
+
+    def unit(self, quantity: str) -> str:
+        """Return the unit of the weight of a run."""
+        return "units of time" if self.path else "samples"
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        if not self.waiting:
+            return ("mean_queue", "tail")
+        return ("mean_wait",) if self.rate else ()
+
+    def pieces(self, quantity: str, index: int | None) -> tuple[Pieces, Statistic]:
+        """Return the pieces from which a quantity is estimated, and how."""
+        if quantity not in self.quantities:
+            raise InputError(self._unable(quantity))
+        found, self.total, self.rows = Pieces(), 0.0, 0
+        for duration, level in self.blocks():
+            if quantity == "tail":
+                value = (level >= (index or 0)).astype(float)
+            else:
+                value = level / self.rate if quantity == "mean_wait" and self.rate else level
+            found.add(duration, duration * value, duration * value * value)
+        weight, first, _ = found.array().sum(axis=0)
+        self.plain_mean = self.total / max(self.rows, 1)
+        if quantity != "tail" and weight > 0:
+            self.weighted_mean = first / weight * (self.rate if quantity == "mean_wait" and self.rate else 1)
+        return found, MEAN
+
+    def blocks(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield (durations, levels), checked; the last line of a path has no duration and is left out."""
+        last: Floats | None = None
+        for line, rows in self.table.blocks(self.columns):
+            time, level = rows[:, 0], rows[:, 1:].sum(axis=1)
+            self._check(line, time, level, last)
+            self.rows += len(time)
+            self.total += float(level.sum())
+            if not self.path:
+                yield np.ones(len(time)), level
+            else:
+                if last is not None:
+                    time, level = np.concatenate([last[:1], time]), np.concatenate([last[1:], level])
+                yield np.diff(time), level[:-1]
+            last = np.array([time[-1], level[-1]])
+        if last is None:
+            raise InputError(f"{self.table.path}: a header and no data")
+
+    def _check(self, line: int, time: Floats, level: Floats, last: Floats | None) -> None:
+        before = time[0] if last is None else last[0]
+        step = np.diff(np.concatenate([[before], time]))
+        problems = (
+            (~np.isfinite(time), time, "time", "is missing or not finite"),
+            (~np.isfinite(level), level, "level", "is missing or not finite"),
+            (level < 0, level, "level", "is negative; a number of jobs is at least 0"),
+            (level != np.floor(level), level, "level", "is no whole number of jobs"),
+            (step < 0, time, "time", "is before the line above; are these two runs in one file?"),
+        )
+        for bad, values, what, why in problems:
+            if bad.any():
+                i = int(np.argmax(bad))
+                raise InputError(f"{self.table.path} line {line + i}: {what} {values[i]:.9g} {why}")
+
+    def notes(self) -> Iterator[str]:
+        """Yield what a user should know about the path."""
+        if self.waiting:
+            yield f"{self.columns[1]} counts waiting jobs only; mean_wait follows by Little's law with the model's lam"
+        if self.path and self.weighted_mean and abs(self.plain_mean / self.weighted_mean - 1) > SIMILAR:
+            yield (
+                f"event weighting: the plain mean of the listed levels is {self.plain_mean:.4g}, weighted by how long "
+                f"each holds {self.weighted_mean:.4g}; only the second is a time average"
+            )
+        if not self.path:
+            yield "levels are polled at instants, not recorded at events; each sample has weight one"
+
+    def _unable(self, quantity: str) -> str:
+        what = f"{self.columns[1]} counts waiting jobs only" if self.waiting else "the data are levels over time"
+        can = ", ".join(self.quantities) or "nothing of this model"
+        return f"{self.table.path}: {what}; {quantity} cannot be estimated from them; these can: {can}"

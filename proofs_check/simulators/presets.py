@@ -1,0 +1,251 @@
+"""Which columns of whose output mean what: one preset a simulator, found from the columns unless it is named."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from exactchains.truth import InputError
+from proofs_check.simulators.jobs import Jobs
+from proofs_check.simulators.memory import MemoryTable, read_json, table_of
+from proofs_check.simulators.paths import Levels
+from proofs_check.simulators.pieces import Floats
+from proofs_check.simulators.slot_ages import AGE_NAMES, SlotAges
+from proofs_check.simulators.table import Table
+from proofs_check.simulators.values import HALF_WIDTH, VALUE, WEIGHTS, Summary, Values
+
+TIME = ("t", "time", "clock", "vectime")
+IN_SYSTEM = ("level", "value", "number", "n", "system", "num_total", "in_system", "queue_length", "vecvalue")
+WAITING = ("queue_len", "requesters_length", "num_queued", "waiting", "queue")
+IN_SERVICE = ("busy", "claimers_length", "in_service", "server")
+ARRIVE = ("t_arrive", "t_gen", "arrival", "arrival_time", "arrive", "gen", "generated", "start_time")
+START = ("t_start", "start", "service_start", "service_start_time")
+END = ("t_depart", "t_end", "departure", "depart", "departure_time", "delivery", "end_time")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A reader of one simulator's output: the columns that show it, and how they become a canonical shape."""
+
+    name: str
+    about: str
+    fits: Callable[[list[str]], bool]
+    read: Callable[[Any, float | None], Any]
+
+
+def read(data: Any, *, preset: str | None = None, rate: float | None = None, slots: bool = False) -> Any:
+    """Return the canonical shape of a simulator's output: a file, or data in memory.
+
+    Parameters
+    ----------
+    data
+        Path of a CSV, TSV, JSON or JSONL file; or a DataFrame, an array, a list of records, a dictionary of columns.
+    preset
+        Name of one of ``PRESETS``; None: the first whose columns are there.
+    rate
+        Arrival rate of the model, for Little's law.
+    slots
+        The model is one of slot ages.
+    """
+    table = opened(data)
+    if slots:
+        if preset not in (None, "slot-ages"):
+            raise InputError(f"--format {preset}: a model of slot ages reads slot-ages only")
+        return SlotAges(table)
+    chosen = _named(preset, table) if preset else next((p for p in PRESETS if p.fits(table.columns)), None)
+    if chosen is None:
+        raise InputError(
+            f"{table.path}: columns {', '.join(table.columns)[:200]} fit none of the formats "
+            f"{', '.join(p.name for p in PRESETS)}; rename columns "
+            f"(job trace: t_arrive, t_start, t_end; levels: t, level)"
+        )
+    return chosen.read(table, rate)
+
+
+def opened(data: Any) -> Any:
+    """Return a table of a file or of data in memory."""
+    if isinstance(data, str | Path):
+        path = Path(data)
+        if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
+            return table_of(_rows(read_json(path)), str(path))
+        return Table(path)
+    return table_of(data)
+
+
+def mapped(data: Any, names: Mapping[str, str]) -> MemoryTable:
+    """Return data in memory under the canonical names: ``names`` maps canonical to the user's name."""
+    table = opened(data)
+    for name in names.values():
+        if name not in table.columns:
+            raise InputError(f"{table.path}: no column {name[:60]!r}; there are {', '.join(table.columns)[:200]}")
+    rows = np.concatenate([rows for _, rows in table.blocks(list(names.values()))])
+    return MemoryTable(dict(zip(names, rows.T, strict=True)), str(table.path))
+
+
+def _rows(found: Any) -> Any:
+    """Return rows of what JSON held; a dictionary of equal lists of three is that of the aoi-simulator."""
+    if isinstance(found, dict) and found and all(isinstance(x, list) and len(x) == 3 for x in found.values()):
+        return {name: [row[i] for row in found.values()] for i, name in enumerate(("gen", "service_start", "delivery"))}
+    if isinstance(found, dict) and not all(isinstance(x, list) for x in found.values()):
+        raise InputError("this JSON holds no rows: a list of records, or one list a column, is read")
+    return found
+
+
+def _columns(table: Any, *wanted: str | None) -> tuple[int, list[Floats | None]]:
+    names = [name for name in wanted if name is not None]
+    parts = list(table.blocks(names))
+    if not parts:
+        raise InputError(f"{table.path}: a header and no data")
+    rows = np.concatenate([rows for _, rows in parts])
+    found = iter(rows.T)
+    return parts[0][0], [None if name is None else np.ascontiguousarray(next(found)) for name in wanted]
+
+
+def _first(columns: list[str], names: tuple[str, ...]) -> str | None:
+    return next((name for name in names if name in columns), None)
+
+
+def _ciw(table: Any, rate: float | None) -> Jobs:
+    """One row a finished visit; a node that takes no time at all is a dispatcher, whose visits are no jobs."""
+    line, (node, arrive, start, leave) = _columns(table, "node", "arrival_date", "service_start_date", "exit_date")
+    assert node is not None and arrive is not None and start is not None and leave is not None
+    notes, keep = [], np.ones(len(node), dtype=bool)
+    nodes = np.unique(node[np.isfinite(node)])
+    for number in nodes if len(nodes) > 1 else ():
+        here = node == number
+        if np.all(leave[here] == arrive[here]):
+            keep &= ~here
+            notes.append(
+                f"node {number:.0f} takes no time: a dispatcher, whose {int(here.sum())} visits would "
+                "count jobs twice; left out"
+            )
+    if len(nodes) > 1:
+        notes.append(
+            "Ciw's JoinShortestQueue compares waiting customers only and ignores those in service, unlike the textbook "
+            "rule, which counts both"
+        )
+    if np.all(np.isfinite(leave[keep])):
+        notes.append("Ciw lists finished visits only; unfinished jobs are missing (include_incomplete=True)")
+    order = np.flatnonzero(keep)[np.argsort(arrive[keep], kind="stable")]
+    return Jobs(str(table.path), arrive[order], leave[order], start[order], line, notes)
+
+
+def _jobs(table: Any, rate: float | None) -> Jobs:
+    start = _first(table.columns, START)
+    line, (arrive, begin, end) = _columns(table, _first(table.columns, ARRIVE), start, _first(table.columns, END))
+    assert arrive is not None and end is not None
+    end, notes = _without_sentinels(arrive, end)
+    if begin is not None:
+        begin = np.where((begin == 0) & (arrive > 0), np.nan, begin)
+    return Jobs(str(table.path), arrive, end, begin, line, notes)
+
+
+def _queueing_tool(table: Any, rate: float | None) -> Jobs:
+    """Departure 0 marks a job that has not left; several queues follow one another."""
+    line, (arrive, begin, end) = _columns(table, "arrival", "service", "departure")
+    assert arrive is not None and begin is not None and end is not None
+    end, notes = _without_sentinels(arrive, end)
+    begin = np.where((begin == 0) & (arrive > 0), np.nan, begin)
+    order = np.argsort(arrive, kind="stable")
+    return Jobs(str(table.path), arrive[order], end[order], begin[order], line, notes)
+
+
+def _aoi_simulator(table: Any, rate: float | None) -> Jobs:
+    line, (arrive, begin, end) = _columns(table, "gen", "service_start", "delivery")
+    assert arrive is not None and begin is not None and end is not None
+    end, notes = _without_sentinels(arrive, end)
+    begin = np.where((begin == 0) & (arrive > 0), np.nan, begin)
+    if notes:
+        notes.append("the aoi-simulator counts updates that were not delivered (delivery 0) as preempted")
+    order = np.argsort(arrive, kind="stable")
+    return Jobs(str(table.path), arrive[order], end[order], begin[order], line, notes)
+
+
+def _simmer(table: Any, rate: float | None) -> Jobs:
+    """Waiting is what is left of the stay beside the activity; rows of ongoing arrivals have no end."""
+    line, (arrive, end, activity) = _columns(table, "start_time", "end_time", "activity_time")
+    assert arrive is not None and end is not None and activity is not None
+    order = np.argsort(arrive, kind="stable")
+    return Jobs(str(table.path), arrive[order], end[order], (end - activity)[order], line, [])
+
+
+def _without_sentinels(arrive: Floats, end: Floats) -> tuple[Floats, list[str]]:
+    marks = (end <= 0) & (arrive > 0)
+    if not marks.any():
+        return end, []
+    clean = np.where(marks, np.nan, end)
+    naive, right = float(np.mean(end - arrive)), float(np.nanmean(clean - arrive))
+    return clean, [
+        f"departure 0 or below marks {int(marks.sum())} jobs that had not left, no time; read as it stands it would "
+        f"give a mean response of {naive:.4g} instead of {right:.4g}"
+    ]
+
+
+def _levels(table: Any, rate: float | None) -> Levels:
+    """Levels over time: waiting and in service are added when both are there."""
+    time = _first(table.columns, TIME)
+    system, waiting = _first(table.columns, IN_SYSTEM), _first(table.columns, WAITING)
+    serving = _first(table.columns, IN_SERVICE)
+    columns = [system] if system else [waiting] if serving is None else [waiting, serving]
+    assert time is not None
+    _, rows = next(iter(table.blocks([time])), (0, np.empty((0, 1))))
+    steps = np.diff(rows[:, 0])
+    polled = len(steps) > 1 and bool(np.allclose(steps, steps[0], rtol=1e-9, atol=1e-12)) and steps[0] > 0
+    return Levels(
+        table,
+        [time, *(name for name in columns if name)],
+        path=not polled,
+        waiting=system is None and serving is None,
+        rate=rate,
+    )
+
+
+def _values(table: Any, rate: float | None) -> Values:
+    value = _first(table.columns, VALUE)
+    assert value is not None
+    return Values(table, value, _first(table.columns, WEIGHTS))
+
+
+def _summary(table: Any, rate: float | None) -> Summary:
+    return Summary(table, "mean", _first(table.columns, HALF_WIDTH))
+
+
+def _has(*names: str) -> Callable[[list[str]], bool]:
+    return lambda columns: set(names) <= set(columns)
+
+
+def _any_of(*groups: tuple[str, ...]) -> Callable[[list[str]], bool]:
+    return lambda columns: all(_first(columns, group) for group in groups)
+
+
+PRESETS = (
+    Preset("ciw", "Ciw get_all_records()", _has("node", "arrival_date", "service_start_date", "exit_date"), _ciw),
+    Preset("queueing-tool", "queueing-tool get_queue_data()", _has("arrival", "service", "departure"), _queueing_tool),
+    Preset(
+        "aoi-simulator", "aoi-simulator JSON of deliveries", _has("gen", "service_start", "delivery"), _aoi_simulator
+    ),
+    Preset("simmer", "simmer get_mon_arrivals()", _has("start_time", "end_time", "activity_time"), _simmer),
+    Preset("simpy-jobs", "job trace: t_arrive, t_start, t_depart", _any_of(ARRIVE, END), _jobs),
+    Preset("salabim", "level over time: t, level", _any_of(TIME, IN_SYSTEM + WAITING), _levels),
+    Preset("values", "values whose mean is the quantity: value, and optionally weight", _any_of(VALUE), _values),
+    Preset("summary", "a reported mean: mean, and optionally half_width", _has("mean"), _summary),
+)
+NAMES = (*(p.name for p in PRESETS), "slot-ages")
+
+
+def _named(name: str, table: Any) -> Preset:
+    found = next((p for p in PRESETS if p.name == name), None)
+    if found is None:
+        raise InputError(f"--format {name[:40]!r}: allowed are {', '.join(NAMES)}")
+    if not found.fits(table.columns):
+        raise InputError(
+            f"{table.path}: the columns {', '.join(table.columns)[:200]} are not those of {name} ({found.about})"
+        )
+    return found
+
+
+def looks_like_ages(columns: list[str]) -> bool:
+    """Return whether a table holds slot ages."""
+    return _first(columns, AGE_NAMES) is not None
