@@ -2,7 +2,7 @@
 # PYTHON=/path/to/python3 chooses the interpreter (3.11 or newer), VENV=folder the place of the environment.
 
 VENV ?= .venv
-EXTRAS := test,dev,report,plot,dask,smt
+EXTRAS := test,dev,report,plot,dask,smt,parquet
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 CANDIDATES := $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14 python

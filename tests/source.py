@@ -10,7 +10,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("exactchains", "aoi_tools", "meanfield", "proofs_check")
-DEFINITIONS = ("aoi_tools.models*", "meanfield.models*", "*.closed_forms", "meanfield.finite", "meanfield.flow")
+DEFINITIONS = (
+    *(f"{package}.{name}" for package in ("aoi_tools", "meanfield") for name in ("models*", "closed_forms")),
+    *("meanfield.finite", "meanfield.flow"),
+)
 
 
 def modules() -> list[Path]:

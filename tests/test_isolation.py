@@ -47,7 +47,7 @@ sys.path.insert(0, sys.argv.pop(1))
 runpy.run_module("proofs_check.check", run_name="__main__", alter_sys=True)
 """
 FINDERS = ("numpy", "scipy", "networkx")
-EXTRAS = ("matplotlib", "jinja2", "dask", "distributed", "z3", "pytest", "hypothesis", "setuptools")
+EXTRAS = ("matplotlib", "jinja2", "dask", "distributed", "z3", "pyarrow", "pytest", "hypothesis", "setuptools")
 
 
 def blocked(code: str, *names: str, **values: object) -> object:

@@ -44,7 +44,18 @@ MAY_IMPORT = {
     "proofs_check.claim": STATEMENTS,
     "proofs_check.registry": STATEMENTS,
     "proofs_check.verify": STATEMENTS,
-    "proofs_check*": (*SCIENCE, *PACKAGES, "click", "rich", "threadpoolctl", "jinja2", "matplotlib", "dask", "z3"),
+    "proofs_check*": (
+        *SCIENCE,
+        *PACKAGES,
+        "click",
+        "rich",
+        "threadpoolctl",
+        "jinja2",
+        "matplotlib",
+        "dask",
+        "z3",
+        "pyarrow",
+    ),
 }
 EXACT_MATH = {"comb", "factorial", "gcd", "isqrt", "lcm", "perm", "prod"}
 RUNS_TEXT = {"eval", "exec", "compile", "sympify", "parse_expr", "parse_latex", "lambdify"}
