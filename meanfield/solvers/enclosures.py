@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -143,11 +142,22 @@ def server_system(policy: Policy, *, n: int, digits: int) -> ServerSystem:
         try:
             mean = system.enclosure("mean_queue")
         except PrecisionExhausted:
-            mean = None
-        if mean is not None and mean.has_digits(digits):
+            threshold, top = threshold / 10, top + max(2, top // 4)
+            continue
+        if mean.has_digits(digits):
             return system
-        threshold, top = threshold * (1e-2 if n <= 3 else 1e-1), top + max(2, top // 4)
+        width, leaving = mean.upper - mean.lower, system.found.leaving(system.law) / (1 - load)
+        missing = 10 * max(1.0, _ratio(width, mean.lower) * 10.0 ** (digits - 1))
+        if leaving < _ratio(width, fmpq(3)):
+            top += math.ceil(math.log(missing) / (jobs * -math.log(load)))
+        else:
+            threshold, top = threshold / missing, top + max(1, top // 8)
     raise PrecisionExhausted(f"n = {n}: {digits} digits of the mean queue are not reached; ask for fewer")
+
+
+def _ratio(x: fmpq, y: fmpq) -> float:
+    quotient = x / y
+    return int(quotient.p) / int(quotient.q)
 
 
 def _system(policy: Policy, n: int, threshold: float, top: int, jobs: int, digits: int) -> ServerSystem:
@@ -156,9 +166,3 @@ def _system(policy: Policy, n: int, threshold: float, top: int, jobs: int, digit
     load = int(policy.load.p) / int(policy.load.q)
     beyond = [law[-1] * load ** (jobs * (k + 1)) for k in range(top - swept)]
     return ServerSystem(policy, n, found, np.vstack([law, *beyond]), top, int(digits * 3.33) + 45)
-
-
-@lru_cache(maxsize=16)
-def cached_system(policy: Policy, n: int, digits: int) -> ServerSystem:
-    """Return :func:`server_system`, remembered for the next quantity of the same system."""
-    return server_system(policy, n=n, digits=digits)

@@ -46,7 +46,7 @@ class Gate:
         return Enclosure(inside.lower, inside.upper + self.beyond / servers)
 
 
-def one_gate(policy: Policy, *, n: int, digits: int) -> Gate:
+def one_gate(policy: Policy, *, n: int, digits: int, most: int = MAX_STATES) -> Gate:
     """Return the smallest box tried that bounds the mean queue to ``digits`` digits.
 
     Guarantee
@@ -65,8 +65,8 @@ def one_gate(policy: Policy, *, n: int, digits: int) -> Gate:
     K = max(2, math.ceil((digits + 2) / decay))
     for _ in range(12):
         size = math.prod(math.comb(m + K, m) for m in policy.pools.sizes(n))
-        if size > MAX_STATES:
-            raise PrecisionExhausted(f"n = {n}: {digits} digits need a box of {size} states, more than {MAX_STATES}")
+        if size > most:
+            raise PrecisionExhausted(f"n = {n}: {digits} digits need a box of {size} states, more than {most}")
         gate = _gate(policy, n, K, digits)
         if gate is not None and gate.enclosure("mean_queue").has_digits(digits):
             return gate

@@ -78,7 +78,7 @@ class _Problem:
         offset = self.reward.at(self.top + 2) - self.reward.slope * (self.top + 2.0)
         generator = sp.csr_matrix((r, (i, j)), shape=(self.m, self.m)) - sp.diags(self._row(r))
         drift = self._row(r * k)
-        phase = solver(
+        self.phase = solver(
             sp.hstack([sp.csr_matrix(2 * drift[:, None]), generator[:, 1:]]).tocsc(),
             groups=self._jobs(0),
             weights=self.law[1:].sum(axis=0) + 1e-30,
@@ -86,14 +86,16 @@ class _Problem:
         )
 
         def solved(right: Vector) -> tuple[float, Vector]:
-            x = phase(right)
+            x = self.phase(right)
             return float(x[0]), np.concatenate([[0.0], x[1:]])
 
         self.alpha, self.b = 0.0, np.zeros(self.m)
         if self.reward.slope:
             slope = self.reward.slope + self.sign * self.slack
             self.alpha, self.b = solved(np.full(self.m, -slope * common))
-        half, self.c_plain = solved(-(self.alpha * self._row(r * k * k) + self._row(r * k * self.b[j]) + common * offset))
+        half, self.c_plain = solved(
+            -(self.alpha * self._row(r * k * k) + self._row(r * k * self.b[j]) + common * offset)
+        )
         self.beta_plain = 2 * half
         half, self.c_slope = solved(np.full(self.m, common))
         self.beta_slope = 2 * half
@@ -184,6 +186,8 @@ class _Exact:
         p, unit, level_mean = self.problem, 1 << self.bits, _fixed(c, self.bits)
         for step in range(steps):
             whole = level_mean * p.chain.common
+            if not p.reward.slope:
+                self._refine_far(whole)
             if step:
                 excess = np.array([_ratio(int(x) - whole, unit) for x in self.drift(p.top + 1)])
                 more = p.least(excess, response)
@@ -198,6 +202,14 @@ class _Exact:
             self.values = self.values + _fixed_array(correction, self.bits)
             self.linear = self.linear + _fixed(float(dx[0]) * p.beta_slope, self.bits)
             self.constant = self.constant + _fixed_array(float(dx[0]) * p.c_slope, self.bits)
+
+    def _refine_far(self, whole: int) -> None:
+        """Correct the continuation of a bounded reward, whose far rows have no slack, by their exact residuals."""
+        unit = 1 << self.bits
+        rows = self.drift(self.problem.top + 2, beyond=True)
+        dx = self.problem.phase(-np.array([_ratio(int(x) - whole, unit) for x in rows]))
+        self.linear = self.linear + _fixed(2 * float(dx[0]), self.bits)
+        self.constant = self.constant + _fixed_array(np.concatenate([[0.0], dx[1:]]), self.bits)
 
     def bound(self) -> Fraction | None:
         """Return the c that V proves, by exact rows; None: the continuation has the wrong sign far out."""

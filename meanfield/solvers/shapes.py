@@ -85,6 +85,18 @@ class ShapeSet:
             found.append(Move(lifted(target, self.direction, -level), rate, False))
         return found
 
+    def entering(self, law: NDArray[np.float64]) -> dict[Loads, float]:
+        """Return the flow into every shape outside the set, for a law by level and shape."""
+        weight = law[0], law[1:].sum(axis=0)
+        return {
+            shape: sum(float(weight[where][i]) * _float(move.rate) for where, i, move in entries)
+            for shape, entries in self.waiting.items()
+        }
+
+    def leaving(self, law: NDArray[np.float64]) -> float:
+        """Return the flow out of the set."""
+        return sum(self.entering(law).values())
+
     def replaced(self, i: int, move: Move, side: Side) -> Loads | None:
         """Return the target made larger (upper) or smaller (lower) until its shape is in the set; None: no move."""
         if move.arrival == (side == "lower"):
@@ -103,7 +115,7 @@ class ShapeSet:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Integer transitions of one side: ``zero`` at level 0, ``above`` at levels >= 1; rows (i, j, step, rate * common)."""
+    """Integer transitions of a side: ``zero`` at level 0, ``above`` beyond; rows (i, j, step, rate * common)."""
 
     shapes: list[Loads]
     policy: Policy
@@ -145,12 +157,7 @@ def grown(policy: Policy, n: int, *, threshold: float, levels: int, most: int) -
     law = np.ones((levels + 1, 1)) / (levels + 1)
     for _ in range(200):
         law = _swept(found, law, 30)
-        weight = law[0], law[1:].sum(axis=0)
-        entering = {
-            shape: sum(float(weight[where][i]) * _float(move.rate) for where, i, move in entries)
-            for shape, entries in found.waiting.items()
-        }
-        new = [shape for shape, flow in entering.items() if flow > threshold]
+        new = [shape for shape, flow in found.entering(law).items() if flow > threshold]
         if not new:
             break
         if len(found.shapes) + len(new) > most:

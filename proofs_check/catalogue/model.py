@@ -80,6 +80,7 @@ class Model:
 
     ``build`` turns read parameters into the model object (raising InputError for contradictions); ``solve`` returns
     one Result for (object, quantity, index, digits), certain to ``digits`` or raising PrecisionExhausted.
+    ``extent`` gives the number of indices of a quantity of an object, None where there is no end.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Model:
     solve: Callable[[Any, str, int | None, int], Result]
     conventions: tuple[str, ...] = ()
     source: str = ""
+    extent: Callable[[Any, str], int | None] | None = None
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter of that name or symbol."""
@@ -140,12 +142,19 @@ class Model:
         """Return one Result a quantity, or a quantity and index where it is indexed, each with its own cost."""
         found = []
         for name in quantities:
-            wanted: Sequence[int | None] = indices if self.quantity(name).indexed else [None]
+            wanted: Sequence[int | None] = self._indices(thing, name, indices)
             for index in wanted:
                 start = time.perf_counter()
                 result = self.solve(thing, name, index, digits)
                 found.append(replace(result, quantity=name, index=index, seconds=time.perf_counter() - start))
         return found
+
+    def _indices(self, thing: Any, name: str, indices: Sequence[int]) -> Sequence[int | None]:
+        """Return the indices to solve for: those that the quantity has, or all when it has none of them."""
+        if not self.quantity(name).indexed:
+            return [None]
+        end = self.extent(thing, name) if self.extent else None
+        return [i for i in indices if end is None or i < end] or indices
 
 
 def spelled(values: Mapping[str, Any]) -> dict[str, str]:

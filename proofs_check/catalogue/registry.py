@@ -6,7 +6,7 @@ from importlib import import_module
 from exactchains.truth import InputError
 from proofs_check.catalogue.model import Model
 
-_FAMILIES = ("age", "classic")
+_FAMILIES = ("age", "balancing", "classic")
 
 
 def models() -> list[Model]:

@@ -1,0 +1,193 @@
+"""Any quantity of any policy, at n servers or in the limit, by the method that fits: one entry function."""
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from exactchains.enclosure import Enclosure, Result
+from exactchains.solvers.stationary import stationary
+from exactchains.truth import InputError, PrecisionExhausted, Undecided
+from meanfield.closed_forms import FluidPoint, equilibrium, optimal_response
+from meanfield.finite import exact_chain
+from meanfield.models.idle import JIQ
+from meanfield.models.noisy import PowerOfD
+from meanfield.models.policy import Policy
+from meanfield.models.random import RandomBySpeed
+from meanfield.models.shortest import JSQ, SpeedAwareJSQ
+from meanfield.solvers.enclosures import ServerSystem, require_stable, server_system
+from meanfield.solvers.fixed_point import FixedPoint, fixed_point
+from meanfield.solvers.one_gate import Gate, one_gate
+from meanfield.solvers.two_servers import pair_expectation
+
+__all__ = ["QUANTITIES", "balancing_quantity"]
+
+QUANTITIES = (
+    "mean_queue",
+    "mean_response",
+    "tail",
+    "busy",
+    "idle",
+    "pool_mean_queue",
+    "blocking",
+    "stability_limit",
+    "optimal_response",
+)
+GATE_STATES = 4_000  # boxes up to this size are quicker than comparison chains
+SPARE = (2, 6, 14, 30)  # digits asked for beyond those wanted, until every quantity has them
+
+System = FixedPoint | FluidPoint | Gate | ServerSystem
+
+
+def balancing_quantity(
+    policy: Policy,
+    name: str,
+    *,
+    index: int | None = None,
+    n: int | None = None,
+    buffer: int | None = None,
+    digits: int = 30,
+) -> Result:
+    """Return one quantity, certain to ``digits`` digits.
+
+    ``n = None``: the limit of many servers.  ``buffer``: at most so many jobs at each of n servers, a job sent to a
+    full server is lost; without it queues are unlimited, and stability is decided first.
+
+    Raises
+    ------
+    DoesNotExist
+        The system is unstable; the message names the threshold.
+    Undecided
+        Stability, or the number of digits, could not be decided.
+    InputError
+        The quantity, index or n does not fit the policy.
+    """
+    if name not in QUANTITIES:
+        raise InputError(f"quantity {name!r}: allowed are {', '.join(QUANTITIES)}")
+    if n is not None:
+        policy.check(n)
+    if name in ("busy", "pool_mean_queue") and not 0 <= (index or 0) < len(policy.pools):
+        raise InputError(f"{name}: index {index}; pools are 0 to {len(policy.pools) - 1}, fastest first")
+    if name == "stability_limit":
+        return _stability(policy, n)
+    if name == "optimal_response":
+        best = optimal_response(policy.pools, policy.load)
+        return Result(Enclosure.exact(best.value), name, method="knapsack, dual multiplier " + str(best.multiplier))
+    if buffer is not None:
+        return _buffered(policy, name, index, (_needed(n, buffer), buffer, digits))
+    if name == "blocking":
+        raise InputError("blocking needs buffer, the number of jobs that fit at a server, and n")
+    require_stable(policy, n)
+    if name == "mean_response":
+        mean = balancing_quantity(policy, "mean_queue", n=n, digits=digits)
+        found = mean.enclosure
+        little = Enclosure(found.lower / policy.load, found.upper / policy.load, found.rigor)
+        return replace(mean, enclosure=little, quantity=name)
+    return _known(policy, name, index, n) or _solved(policy, name, index, (n, digits))
+
+
+def _known(policy: Policy, name: str, index: int | None, n: int | None) -> Result | None:
+    """Return what flow balance or a geometric law gives exactly."""
+    load, one_pool = policy.load, len(policy.pools) == 1
+    if name == "tail" and index == 0:
+        return Result(Enclosure.exact(1), name, index, "every server has at least 0 jobs")
+    single = one_pool and (name == "busy" or (name == "tail" and index == 1))
+    if single or (one_pool and name == "idle"):
+        return Result(Enclosure.exact(1 - load if name == "idle" else load), name, index, "flow balance")
+    if isinstance(policy, RandomBySpeed) or n == 1:
+        value = {"tail": load ** (index or 0), "busy": load, "idle": 1 - load}.get(name, load / (1 - load))
+        return Result(Enclosure.exact(value), name, index, "every queue is M/M/1")
+    return None
+
+
+def _solved(policy: Policy, name: str, index: int | None, target: tuple[int | None, int]) -> Result:
+    n, digits = target
+    for spare in SPARE:
+        if (
+            n is not None
+            and isinstance(policy, JIQ)
+            and policy.pools.sizes(n) == (1, 1)
+            and name.endswith("mean_queue")
+        ):
+            return pair_expectation(policy, name, index, digits=digits)
+        levels = (index or 0) if name == "tail" and n is None else 0
+        system, method = _system(policy, n, digits + spare, levels)
+        found = _read(system, name, index)
+        if found.has_digits(digits):
+            return Result(found, name, index, method, certificate=_certificate(system, name, index))
+    raise PrecisionExhausted(f"{name}: {digits} digits are not reached: {found.certain_digits} are certain")
+
+
+@lru_cache(maxsize=32)
+def _system(policy: Policy, n: int | None, digits: int, levels: int) -> tuple[System, str]:
+    if n is None:
+        if isinstance(policy, PowerOfD):
+            found = fixed_point(policy, digits=digits, levels=levels)
+            how = "outward rounded recursion" if "terms" in found.proof else "sub- and super-solution"
+            return found, f"{how}, {found.levels} levels"
+        return equilibrium(policy, digits=digits), "equilibrium of the fluid limit"
+    if isinstance(policy, SpeedAwareJSQ) or (isinstance(policy, JSQ) and policy.counts == "jobs"):
+        try:
+            gate = one_gate(policy, n=n, digits=digits, most=GATE_STATES)
+            return gate, f"one-gate bound, box of {len(gate.box.states)} states"
+        except PrecisionExhausted:
+            pass
+    if isinstance(policy, JIQ) and policy.fallback == "uniform" and len(policy.pools) > 1:
+        raise Undecided(f"{type(policy).__name__} with uniform fallback at n = {n}: no two-sided bound; set buffer")
+    system = server_system(policy, n=n, digits=digits)
+    return system, f"comparison chains, {len(system.found.shapes)} shapes, {system.top + 1} levels"
+
+
+def _read(system: System, name: str, index: int | None) -> Enclosure:
+    if isinstance(system, Gate | ServerSystem):
+        return system.enclosure(name, index)
+    if name == "mean_queue":
+        return system.mean_queue
+    if name == "tail":
+        return system.tail(index or 0)
+    if isinstance(system, FixedPoint):
+        return system.mean_queue  # pool_mean_queue of the only pool
+    if name == "busy":
+        return system.pool_tail(index or 0, 1)
+    if name == "pool_mean_queue":
+        return system.pool_mean_queue(index or 0)
+    busy = system.tail(1)
+    return Enclosure(1 - busy.upper, 1 - busy.lower, busy.rigor)
+
+
+def _certificate(system: System, name: str, index: int | None) -> dict[str, Any] | None:
+    if isinstance(system, FixedPoint):
+        return system.certificate(tails=(index,) if name == "tail" and index and index > 1 else ())
+    return None
+
+
+def _stability(policy: Policy, n: int | None) -> Result:
+    limit = policy.stability_limit(n)
+    if limit is None:
+        raise Undecided(f"stability_limit: not known for {type(policy).__name__} at n = {n} with these pools")
+    found = limit if isinstance(limit, Enclosure) else Enclosure.exact(limit)
+    return Result(found, "stability_limit", method="closed form")
+
+
+def _needed(n: int | None, buffer: int) -> int:
+    if n is None:
+        raise InputError(f"buffer = {buffer}: a buffer needs n, the number of servers")
+    return n
+
+
+def _buffered(policy: Policy, name: str, index: int | None, size: tuple[int, int, int]) -> Result:
+    n, buffer, digits = size
+    law, chain = _buffered_law(policy, n, buffer, digits)
+    method = f"exact chain of {len(chain.states)} states, buffer {buffer}: {law.method}"
+    if name == "blocking":
+        return Result(chain.blocking(law), name, index, method)
+    if name == "mean_response":  # Little's law for the jobs that are let in
+        mean, lost = chain.quantity(law, "mean_queue"), chain.blocking(law)
+        low, high = mean.lower / (1 - lost.lower), mean.upper / (1 - lost.upper)
+        return Result(Enclosure(low / policy.load, high / policy.load, mean.rigor), name, index, method)
+    return Result(chain.quantity(law, name, index), name, index, method)
+
+
+@lru_cache(maxsize=8)
+def _buffered_law(policy: Policy, n: int, buffer: int, digits: int) -> tuple[Any, Any]:
+    chain = exact_chain(policy, n=n, buffer=buffer)
+    return stationary(chain.chain, digits=digits + 3), chain

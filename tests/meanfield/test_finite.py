@@ -1,0 +1,194 @@
+"""Exact chains on n servers: published truncations, bounds of the infinite system by independent routes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from flint import fmpq
+
+from exactchains.domain import QQ
+from exactchains.solvers.stationary import stationary
+from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
+from meanfield.finite import exact_chain
+from meanfield.models.expected_delay import SED
+from meanfield.models.idle import JIQ, SpeedAwareJIQ
+from meanfield.models.noisy import PowerOfD
+from meanfield.models.pools import Pools
+from meanfield.models.random import RandomBySpeed, Threshold
+from meanfield.models.shortest import JSQ, PoolPowerOfD, SpeedAwareJSQ
+from meanfield.solvers.enclosures import server_system
+from meanfield.solvers.one_gate import one_gate
+from meanfield.solvers.quantities import balancing_quantity
+from meanfield.solvers.two_servers import pair_expectation
+
+DATA = Path(__file__).parent.parent / "data"
+NOISY = json.loads((DATA / "noisy_comparison_values.json").read_text())
+POOLED = json.loads((DATA / "heterogeneous_values.json").read_text())
+TWO = "1/2:3/2,1/2:1/2"
+THREE = "1/3:3/2,1/3:1,1/3:1/2"
+
+
+def _noisy(row):
+    gap = None if row["g"] == "inf" else row["g"]
+    return PowerOfD(row["lam"], row["d"], gap, row["eps"], row["replacement"])
+
+
+def _close(found, published, digits):
+    return abs(found.lower / QQ.convert(published) - 1) < fmpq(1, 10**digits)
+
+
+@pytest.mark.parametrize("row", NOISY["exact_small"], ids=lambda r: f"n={r['n']}")
+def test_exact_rational_cases(row):
+    chain = exact_chain(_noisy(row), n=row["n"], buffer=row["B"])
+    law = stationary(chain.chain)
+    assert str(chain.quantity(law, "mean_queue")) == row["EQ"]
+    assert str(chain.blocking(law)) == row["p_block"]
+    assert str(law[0]) == row["p_empty"]
+
+
+@pytest.mark.parametrize("row", NOISY["finite_n"], ids=lambda r: f"n={r['n']},g={r['g']}")
+def test_truncated_chains_and_the_infinite_system_above_them(row):
+    policy, n = _noisy(row), row["n"]
+    for cut in row["by_B"][:: 2 if n < 4 else 3]:
+        found = balancing_quantity(policy, "mean_queue", n=n, buffer=cut["B"], digits=40)
+        assert _close(found, cut["EQ"], 38)
+        blocked = balancing_quantity(policy, "blocking", n=n, buffer=cut["B"], digits=40)
+        assert _close(blocked, cut["p_block"], 17)
+        busy = balancing_quantity(policy, "tail", index=1, n=n, buffer=cut["B"], digits=40)
+        assert abs(busy.lower - policy.load * (1 - blocked.lower)) < fmpq(1, 10**38)
+    whole = server_system(policy, n=n, digits=10).enclosure("mean_queue")
+    assert QQ.convert(row["by_B"][-1]["EQ"]) <= whole.upper
+    assert _close(whole, row["by_B"][-1]["EQ"], 6)
+
+
+FAMILIES = {"SAJSQ": SpeedAwareJSQ, "JSQ": JSQ, "SED": SED, "SAJIQ": SpeedAwareJIQ, "JIQ": JIQ}
+
+
+def _pooled(row):
+    n = sum(count for count, _ in row["pools"])
+    pools = Pools.of([(fmpq(count, n), speed) for count, speed in row["pools"]])
+    name, _, fallback = row["policy"].partition("_")
+    extra = {"fallback": {"s": "speed", "u": "uniform"}[fallback]} if fallback else {}
+    return FAMILIES[name](pools, row["lam"], **extra), n
+
+
+@pytest.mark.parametrize("row", POOLED["finite_N"], ids=lambda r: f"{r['policy']},{r['pools']},{r['lam']}")
+def test_independent_values_of_pools(row):
+    """The file's chains are cut at K: where it bounds the cut, our enclosure lies within that bound of its value."""
+    policy, n = _pooled(row)
+    digits = 9 if row["lam"] != "9/10" else 7
+    found = balancing_quantity(policy, "mean_response", n=n, digits=digits)
+    cut = QQ.convert(str(row.get("trunc_bound_EQ_total") or "1e-9")) / (n * policy.load)
+    published = QQ.convert(row["ET"])
+    assert found.lower <= published * (1 + fmpq(1, 10**12)) + cut
+    assert published - fmpq(1, 10**12) <= found.upper
+    assert abs(found.lower - published) <= cut + found.upper - found.lower + fmpq(1, 10**12)
+
+
+@pytest.mark.parametrize(
+    "row", [r for r in POOLED["finite_N"] if r["K"] in (12, 16, 28, 30)], ids=lambda r: r["policy"]
+)
+def test_the_same_truncation_gives_the_same_digits(row):
+    policy, n = _pooled(row)
+    found = balancing_quantity(policy, "mean_queue", n=n, buffer=min(row["K"], 12), digits=20)
+    if row["K"] == 12:
+        assert _close(found, row["EQ_total"], 0) is False
+        assert abs(n * found.lower / QQ.convert(row["EQ_total"]) - 1) < fmpq(1, 10**19)
+    assert n * found.lower <= QQ.convert(row["EQ_total"])
+
+
+def test_two_servers_speed_aware_by_three_routes_to_30_digits():
+    policy = SpeedAwareJSQ(TWO, "1/2")
+    gate = one_gate(policy, n=2, digits=30).enclosure("mean_queue")
+    chains = server_system(policy, n=2, digits=30).enclosure("mean_queue")
+    pair = pair_expectation(policy, "mean_queue", None, digits=30).enclosure
+    published = QQ.convert(POOLED["qbd_N2_SAJSQ"][0]["level_min"]["EQ_total"]) / 2
+    for found in (gate, chains, pair):
+        assert found.has_digits(30)
+        assert abs(found.lower - published) < fmpq(1, 10**29)
+    assert gate.overlaps(chains)
+    assert gate.overlaps(pair)
+
+
+def test_all_quantities_agree_between_the_routes():
+    policy = SpeedAwareJSQ(TWO, "7/10")
+    gate, chains = one_gate(policy, n=2, digits=12), server_system(policy, n=2, digits=12)
+    for name, index in (("tail", 2), ("busy", 0), ("busy", 1), ("pool_mean_queue", 1), ("idle", None)):
+        a, b = gate.enclosure(name, index), chains.enclosure(name, index)
+        assert a.overlaps(b)
+        assert a.has_digits(9)
+        assert b.has_digits(9)
+    speeds = (fmpq(3, 4), fmpq(1, 4))  # work is conserved: the busy speeds add up to the load
+    busy = [chains.enclosure("busy", j) for j in (0, 1)]
+    assert sum(s * b.lower for s, b in zip(speeds, busy, strict=True)) <= policy.load
+    assert sum(s * b.upper for s, b in zip(speeds, busy, strict=True)) >= policy.load
+
+
+@pytest.mark.parametrize(
+    ("policy", "n", "digits"),
+    [
+        (SpeedAwareJSQ(THREE, "3/5"), 3, 9),
+        (SpeedAwareJSQ(TWO, "99/100"), 2, 8),
+        (SpeedAwareJSQ(TWO, "1/2"), 4, 8),
+        (SED(TWO, "9/10"), 2, 9),
+        (JSQ(TWO, "1/2", counts="waiting"), 2, 10),
+        (PoolPowerOfD(TWO, "1/2"), 2, 10),
+        (PowerOfD("9/10", 2, 1, "1/2"), 3, 9),
+    ],
+    ids=repr,
+)
+def test_comparison_chains_lie_above_every_truncation(policy, n, digits):
+    found = server_system(policy, n=n, digits=digits).enclosure("mean_queue")
+    assert found.has_digits(digits)
+    cut = balancing_quantity(policy, "mean_queue", n=n, buffer=6 if n > 2 else 25, digits=12)
+    assert cut.lower <= found.upper
+    assert cut.lower * 20 >= found.lower
+
+
+def test_reported_width_at_three_servers():
+    found = server_system(PowerOfD("9/10", 2, 1, "1/2"), n=3, digits=12).enclosure("mean_queue")
+    assert found.contains("4.038710672671065")
+
+
+def test_random_routing_and_one_server_are_closed_forms():
+    assert balancing_quantity(RandomBySpeed(TWO, "3/4"), "mean_response", n=2).value == 4
+    assert balancing_quantity(PowerOfD("3/4", 2, 1, 1, True), "mean_queue", n=1).value == 3
+    random = server_system(PowerOfD("1/2", 1), n=2, digits=8).enclosure("tail", 2)
+    assert random.contains("1/4")
+
+
+def test_power_of_two_at_eps_one_half_is_random():
+    """d = 2, errors at every gap with probability 1/2: random routing for every n."""
+    found = server_system(PowerOfD("1/2", 2, None, "1/2"), n=2, digits=8)
+    assert found.enclosure("mean_queue").contains(1)
+    assert found.enclosure("tail", 3).contains("1/8")
+
+
+def test_starving_rules_on_two_servers():
+    assert balancing_quantity(JIQ(TWO, "1/2"), "mean_response", n=2, digits=12).enclosure.contains(
+        "2.116609013135989254"
+    )
+    with pytest.raises(DoesNotExist, match="limit 3/4"):
+        balancing_quantity(JIQ(TWO, "76/100"), "mean_response", n=2)
+    assert balancing_quantity(JIQ(TWO, "74/100"), "stability_limit", n=2).value == fmpq(3, 4)
+    with pytest.raises(Undecided):
+        balancing_quantity(JIQ("2/4:3/2,2/4:1/2", "3/5"), "mean_queue", n=4)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: server_system(Threshold(TWO, "1/2"), n=2, digits=5), InputError, "monotone"),
+        (lambda: one_gate(SED(TWO, "1/2"), n=2, digits=5), InputError, "one-gate bound needs JSQ"),
+        (lambda: one_gate(JSQ(TWO, "99/100"), n=2, digits=9), PrecisionExhausted, "states"),
+        (lambda: balancing_quantity(JSQ(TWO, "1/2"), "blocking", n=2), InputError, "blocking needs buffer"),
+        (lambda: balancing_quantity(JSQ(TWO, "1/2"), "mean_queue", buffer=3), InputError, "needs n"),
+        (lambda: balancing_quantity(JSQ(TWO, "1/2"), "busy", index=2), InputError, "pools are 0 to 1"),
+        (lambda: balancing_quantity(JSQ(TWO, "1/2"), "wait"), InputError, "allowed are"),
+        (lambda: pair_expectation(SED(TWO, "1/2"), "mean_queue", None, digits=5), InputError, "pair chain needs JSQ"),
+        (lambda: balancing_quantity(PowerOfD("7/10", 2, None, "4/5"), "mean_queue", n=3), DoesNotExist, "5/8"),
+    ],
+)
+def test_refusals(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
