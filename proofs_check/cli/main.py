@@ -16,6 +16,7 @@ COMMANDS = {
     "check": "run the independent checker on certificate files",
     "explain": "statement, assumptions, argument and certificate of a claim",
     "table": "tables in which every digit is certain",
+    "plot": "figures of tables, enclosures as bands",
     "validate": "judge a simulator's output",
     "simulate": "reference simulator, slot by slot or job by job",
 }

@@ -16,9 +16,11 @@ from proofs_check.tables.spec import NAMING, Request, Spec, takes
 from proofs_check.tables.table import NOTATIONS
 
 MAX_POINTS = 100_000
-KEYS = {"title", "papers", "digits", "notation", "parameters", "symbols", "rows", "columns", "note"}
+KEYS = {"title", "papers", "digits", "notation", "parameters", "symbols", "rows", "columns", "note", "plot"}
 COLUMN_KEYS = {"model", "quantity", "heading", "parameters", "index", "form", "best"}
 FORMS = ("decimal", "fraction")
+PLOT = {"x", "x_scale", "y_scale"}
+SCALES = ("linear", "log")
 _INDEX = re.compile(r"[0-9]{1,9}")
 _RANGE = re.compile(r"([^\s.]+(?:\.[0-9]+)?)\.\.([^\s]+)(?:\s+step\s+(\S+))?")
 T = TypeVar("T")
@@ -48,6 +50,7 @@ class Reader:
             self._choice(data.get("notation", "truncated"), NOTATIONS, "notation"),
             self._names(data.get("papers", []), "papers"),
             self._text(data.get("note", ""), "note"),
+            self._plot(data.get("plot", {}), rows),
         )
         self._targets(found)
         self._used(found)
@@ -99,6 +102,12 @@ class Reader:
         if not match or int(match[2]) > int(match[3]):
             raise self.error(key, 'a parameter and its range are needed, such as "k in 0..20"')
         return match[1], int(match[2]), int(match[3])
+
+    def _plot(self, data: Any, rows: Mapping[str, Any]) -> dict[str, str]:
+        if not isinstance(data, Mapping):
+            raise self.error("plot", "a table with x, x_scale and y_scale is needed")
+        self._known(data, PLOT, "plot.")
+        return {key: self._choice(x, rows if key == "x" else SCALES, f"plot.{key}") for key, x in data.items()}
 
     def _parameters(self, data: Any, where: str) -> dict[str, str]:
         if not isinstance(data, Mapping):

@@ -37,7 +37,8 @@ class Request:
 class Spec:
     """A whole table as asked for; ``rows`` maps each axis to its values, and rows are their product in that order.
 
-    With ``symbols`` the cells are closed forms in these parameters.
+    With ``symbols`` the cells are closed forms in these parameters.  ``plot`` says how a figure is drawn: ``x`` the
+    axis across, ``x_scale`` and ``y_scale`` each ``linear`` or ``log``.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Spec:
     notation: str = "truncated"
     papers: tuple[str, ...] = ()
     note: str = ""
+    plot: Mapping[str, str] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
         """Return the specification as plain data, for the twin and its hash."""

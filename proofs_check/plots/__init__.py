@@ -1,0 +1,1 @@
+"""Figures of tables: enclosures as bands, exact points marked, the same bytes every time."""
