@@ -9,7 +9,7 @@ from importlib import import_module
 from exactchains.truth import InputError
 from proofs_check.claim import Claim
 
-_FAMILIES = ("age",)
+_FAMILIES = ("age", "noisy", "pools")
 
 
 def claims() -> dict[str, Claim]:

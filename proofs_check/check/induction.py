@@ -1,7 +1,8 @@
 """Kind *induction*: a statement about every state that steps can reach from a start.
 
 problem     ``variables``, ``domain``; ``state``: names; ``starts``: [{state: expression}];
-            ``steps``: {name: {"set": {state: expression}, "guard": more domain}};
+            ``steps``: {name: {"set": {state: expression}, "guard": more domain, "free": names}}, where a free name may
+            take any value that the guard allows, another one at each step;
             perhaps ``define``: {name: expression}, where ``name_after_step`` means the same after that step
 conclusion  ``statements`` as in kind *sign*, about variables, state and defined names
 proof       ``equalities``: expressions that vanish in every reachable state;
@@ -65,9 +66,12 @@ def read(problem: Any) -> System:
         raise Rejected("an induction needs a start and a step")
     steps, vocabulary = {}, define(names, problem.get("define", {}))
     for name, step in problem["steps"].items():
-        fields(step, "set", "guard")
-        moved = _assignment(step["set"], state, names)
-        steps[name] = (moved, joined(domain, Domain(names, step.get("guard", {}))))
+        fields(step, "set", "guard free")
+        free = variables(step.get("free", []))
+        if set(free) & set(names):
+            raise Rejected("a free name is already taken")
+        moved = _assignment(step["set"], state, names | free)
+        steps[name] = (moved, joined(domain, Domain(names | free, step.get("guard", {}))))
         for defined in problem.get("define", {}):
             later = f"{defined}_after_{name}"
             if later in vocabulary:
@@ -83,7 +87,7 @@ def _assignment(texts: Any, state: Mapping[str, Ratio], names: Mapping[str, Rati
 
 
 def joined(first: Domain, second: Domain) -> Domain:
-    both = Domain(second.names, {})
+    both = Domain({**first.names, **second.names}, {})
     for part in (first, second):
         for symbol, meaning in part.meaning.items():
             both.add(symbol, meaning, ">" if symbol in part.strict else ">=")

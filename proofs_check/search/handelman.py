@@ -47,12 +47,13 @@ def sign_text(f: sympy.Expr, constraints: Constraints, *, strict: bool) -> str:
 def _multiplied(f: sympy.Expr, constraints: Constraints, *, strict: bool) -> str:
     """Return a text for f itself, or for f times a positive constraint over that constraint."""
     positive = [(name, g) for name, (g, certain) in sorted(constraints.items()) if certain and g.free_symbols]
-    for name, g in [("", sympy.Integer(1)), *positive]:
-        try:
-            text = whole(sympy.expand(f * g), constraints, strict=strict)
-        except NotFound:
-            continue
-        return f"({text})/{name}" if name else text
+    for extra in range(EXTRA_DEGREE + 1):  # a multiplier of low degree before a long combination
+        for name, g in [("", sympy.Integer(1)), *positive]:
+            try:
+                text = whole(sympy.expand(f * g), constraints, strict=strict, extra=extra)
+            except NotFound:
+                continue
+            return f"({text})/{name}" if name else text
     raise NotFound(f"no nonnegative combination found for {f}")
 
 
@@ -70,7 +71,7 @@ def _product(poly: sympy.Expr, constraints: Constraints, *, strict: bool) -> tup
     return "*".join(t for t in texts if t != "1") or "1", negative
 
 
-def whole(f: sympy.Expr, constraints: Constraints, *, strict: bool) -> str:
+def whole(f: sympy.Expr, constraints: Constraints, *, strict: bool, extra: int = EXTRA_DEGREE) -> str:
     """Return a text for a polynomial f by linear programming over products of constraints, repaired exactly."""
     variables = sorted(set().union(f.free_symbols, *(g.free_symbols for g, _ in constraints.values())), key=str)
     if not variables or not f.free_symbols:
@@ -82,7 +83,7 @@ def whole(f: sympy.Expr, constraints: Constraints, *, strict: bool) -> str:
     meaning = {name: space.from_expr(sympy.expand(g)) for name, (g, _) in constraints.items()}
     positive = {name for name, (_, certain) in constraints.items() if certain}
     degree = max(sum(m) for m in target)
-    for bound in range(1, degree + EXTRA_DEGREE + 1):
+    for bound in range(1, degree + extra + 1):
         products = _products(meaning, bound, space.one)
         if len(products) > MAX_PRODUCTS:
             break

@@ -26,6 +26,8 @@ _CLOSED = {
 _LENGTH = {"L": ["L", ">"]}
 _DIVIDED = {**_LENGTH, "M": ["1-m1", ">"]}
 
+_BELOW = {"X": ["x", ">="], "Y": ["y", ">="], "w": ["y-x", ">="]}
+
 IDEAS = {
     ("age.schemes.law", 1): Idea({"alive": "0", "dead": "theta*kappa"}),
     ("age.schemes.law", 2): Idea(_CLOSED, {**_DIVIDED, "N": ["1-s2", ">"]}),
@@ -81,4 +83,12 @@ IDEAS = {
     ("age.code.longer-fails-less", 0): Idea(
         {}, {"C": ["c", ">="], "P": ["E", ">"], "w": ["(n+1-e)*E - (n+1)", ">="], "m": ["n-e", ">="]}
     ),
+    ("noisy.independent.benefit", 0): Idea({}, _BELOW),
+    ("noisy.independent.benefit", 1): Idea({}, _BELOW),
+    ("noisy.two.worse-beyond-half", 0): Idea(
+        {}, {"X": ["x", ">"], "Y": ["y", ">"], "w": ["x-y", ">"], "s": ["1-x", ">"]}
+    ),
+    ("noisy.scheme.generic-drift", 2): Idea({}, {"S": ["s", ">="], "Y": ["y", ">="], "w": ["y-s", ">="]}),
+    ("pools.domination", 1): Idea({}, {"S": ["s", ">="], "Y": ["y", ">="], "w": ["y-s", ">="]}),
+    ("pools.tail", 0): Idea({"scaled": "lam - lam*y*power"}, {"P": ["power", ">="]}),
 }

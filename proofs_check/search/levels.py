@@ -7,7 +7,7 @@ from exactchains.symbolic import Fractions
 from proofs_check.check.age_law import AgeLaw
 from proofs_check.check.expression import expression
 from proofs_check.check.levels import order_gaps, quantities
-from proofs_check.check.polynomial import Ratio, constant
+from proofs_check.check.polynomial import Ratio, constant, substituted
 from proofs_check.check.sign import Domain
 from proofs_check.check.statements import define, variables
 from proofs_check.search.algebra import constraints, positive_texts, ratio, relation_text
@@ -64,6 +64,8 @@ def statement_signs(listed: list[Json], words: Mapping[str, Ratio], domain: Doma
     for statement in listed:
         left, relation, right = statement["claim"]
         f = collector.divides(expression(left, words) - expression(right, words))
+        if chosen := statement.get("set"):
+            f = substituted(f, {name: expression(text, domain.names) for name, text in chosen.items()})
         found.append(relation_text(ratio(f), relation, constraints(domain.extended(statement.get("assume", {})))))
     return found
 

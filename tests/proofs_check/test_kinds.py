@@ -287,6 +287,30 @@ def test_a_law_needs_its_modes_to_be_connected():
             check(certificate("levels", problem, {"statements": [{"claim": ["mean_x", "=", "0"]}]}, proof))
 
 
+def test_a_free_name_stands_for_any_value_that_its_guard_allows():
+    """x -> t x with 0 <= t <= 1 keeps x <= 1; without the guard t <= 1 it does not."""
+    step = {"set": {"x": "t*x"}, "free": ["t"], "guard": {"t": ["t", ">="], "s": ["1-t", ">="]}}
+    problem = {"variables": [], "domain": {}, "state": ["x"], "starts": [{"x": "1"}], "steps": {"shrink": step}}
+    proof = {
+        "equalities": [],
+        "invariants": {"X": ["x", ">="], "Y": ["1-x", ">="]},
+        "starts": [{"X": "1", "Y": "0"}],
+        "steps": {"shrink": {"equalities": [], "invariants": {"X": ["t*X", []], "Y": ["Y + s*X", []]}}},
+        "positive": [],
+        "signs": [["Y", []]],
+    }
+    good = certificate("induction", problem, {"statements": [{"claim": ["x", "<=", "1"]}]}, proof)
+    check(good)
+    for path, value in [
+        ("problem steps shrink guard", {"t": ["t", ">="]}),
+        ("problem steps shrink free", []),
+        ("problem steps shrink free", ["x"]),
+        ("problem steps shrink set x", "2*t*x"),
+    ]:
+        with pytest.raises(Rejected):
+            check(spoiled(good, path, value))
+
+
 def test_unreachable_states_prove_nothing_by_an_empty_invariant():
     """An invariant that no start satisfies cannot be smuggled in."""
     bad = spoiled(INDUCTION, "proof invariants", {"N": ["n", ">"], "Z": ["0-1", ">"]})

@@ -1,0 +1,5 @@
+"""Claims about power of d choices with noisy comparisons (papers P1 and P2)."""
+
+from proofs_check.claims.noisy import dependent, drift, independent
+
+CLAIMS = (*independent.CLAIMS, *dependent.CLAIMS, *drift.CLAIMS)
