@@ -11,6 +11,8 @@ from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Unde
 COMMANDS = {
     "models": "list models, or describe one",
     "solve": "values of quantities, with status and certain digits",
+    "best": "certified best integer parameter, with switching points",
+    "compare": "certified sign of a difference, or a stochastic order",
     "chain": "laws, classes and level structure of a chain in a file",
     "verify": "status of every claim, from its certificate",
     "check": "run the independent checker on certificate files",
@@ -19,6 +21,7 @@ COMMANDS = {
     "plot": "figures of tables, enclosures as bands",
     "validate": "judge a simulator's output",
     "simulate": "reference simulator, slot by slot or job by job",
+    "sweep": "parameter studies in a results store: resumed, exported, merged",
 }
 EXIT_INPUT, EXIT_UNDECIDED, EXIT_INTERNAL = 2, 3, 4
 

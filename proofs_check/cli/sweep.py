@@ -1,0 +1,124 @@
+"""``exaq sweep SPEC.toml --store FILE``: parameter studies that lose nothing."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from exactchains.truth import InputError, PrecisionExhausted
+from proofs_check.cli.words import progress
+from proofs_check.store import Contradiction, Store, export, merge
+from proofs_check.store.question import VALUES
+from proofs_check.sweeps.cost import cost
+from proofs_check.sweeps.engine import Engine, dask, local
+from proofs_check.sweeps.spec import Spec, read_spec
+from proofs_check.sweeps.sweep import Swept, missing, sweep
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("sweep")
+@click.argument("spec", required=False, metavar="[SPEC.toml]", type=FILE)
+@click.option("--store", required=True, type=FILE, help="results store, made when it is not there")
+@click.option("--engine", type=click.Choice(["local", "dask"]), default="local", show_default=True)
+@click.option("--scheduler", help="address of a Dask scheduler, which can run code in its workers")
+@click.option("--jobs", type=click.IntRange(1, 1024), help="processes of the local engine  [default: one a core]")
+@click.option("--retry", is_flag=True, help="compute again what failed by time, memory or a crash")
+@click.option("--dry-run", is_flag=True, help="print how much there is to do, and do nothing")
+@click.option("--merge", "others", multiple=True, type=FILE, help="take in what another store knows (first)")
+@click.option("--export", "files", multiple=True, type=FILE, help="write .csv, .json or .parquet (at last)")
+@click.option("--costs", is_flag=True, help="export seconds and versions too")
+@click.option("--figure", type=FILE, help="draw the boundary: .svg, .pdf or .png")
+@click.option("--quiet", is_flag=True, help="no progress")
+def command(
+    spec: Path | None,
+    store: Path,
+    engine: str,
+    scheduler: str | None,
+    jobs: int | None,
+    retry: bool,
+    dry_run: bool,
+    others: tuple[Path, ...],
+    files: tuple[Path, ...],
+    costs: bool,
+    figure: Path | None,
+    quiet: bool,
+) -> None:
+    """Answer every question of SPEC.toml and keep the answers in a store; what is there is not computed again.
+
+    Without SPEC.toml: merge, export and check a store.
+    """
+    asked = read_spec(spec) if spec is not None else None
+    if scheduler is not None and engine != "dask":
+        raise InputError("--scheduler needs --engine dask")
+    if asked is None and (dry_run or retry or figure or not (others or files)):
+        raise InputError("give SPEC.toml, or --merge or --export for what is in the store")
+    if dry_run and asked is not None:
+        _dry(asked, store)
+        return
+    done = None
+    with Store(store, write=asked is not None or bool(others)) as held:
+        for other in others:
+            _merged(held, other)
+        if asked is not None:
+            with progress(asked.name, quiet=quiet) as report, _engine(engine, scheduler, jobs, asked) as chosen:
+                done = sweep(asked, held, executor=chosen, retry=retry, progress=report)
+            _told(done)
+        rows = list(held.rows()) if files or (done and not any(s in VALUES for s in done.statuses)) else []
+    mine = [row for row in rows if done is None or row[0].key in done.keys]
+    for file in files:
+        click.echo(f"wrote {export(mine, file, costs=costs)}", err=True)
+    if figure is not None and done is not None and asked is not None:
+        from proofs_check.sweeps.figure import phase_figure
+
+        click.echo(f"wrote {phase_figure(asked, done.boundary, figure)}", err=True)
+    if done is not None:
+        _judged(done, [answer.reason for _, answer in mine if answer.reason])
+
+
+def _dry(spec: Spec, path: Path) -> None:
+    held = Store(path) if path.exists() else None
+    try:
+        left, total = missing(spec, held), len(spec.questions())
+        click.echo(f"{spec.size} points, {total} answers, {total - len(left)} of them in the store")
+        if left:
+            click.echo(f"{len(left)} to compute: {cost(left, held)}, shared by the workers")
+        if spec.boundary:
+            click.echo(f"and where the sign changes along {spec.boundary.over}: halving down to {spec.boundary.to}")
+    finally:
+        if held is not None:
+            held.close()
+
+
+def _merged(held: Store, other: Path) -> None:
+    try:
+        found = merge(held, other)
+    except Contradiction as error:
+        click.echo(f"exaq: {error}", err=True)
+        raise click.exceptions.Exit(1) from None
+    click.echo(f"{other.name}: {found.seen} answers, {found.taken} of them new or better")
+
+
+@contextmanager
+def _engine(name: str, scheduler: str | None, jobs: int | None, spec: Spec) -> Iterator[Engine]:
+    with dask(scheduler, spec.limits) if name == "dask" else local(jobs) as engine:
+        yield engine
+
+
+def _told(done: Swept) -> None:
+    listed = ", ".join(f"{count} {status}" for status, count in done.statuses.items())
+    click.echo(f"{done.asked} answers: {listed}; {done.computed} computed, {done.asked - done.computed} from the store")
+    for bracket in done.boundary:
+        click.echo(str(bracket))
+
+
+def _judged(done: Swept, reasons: list[str]) -> None:
+    """Raise what the exit code tells: nothing exists, or not everything was decided."""
+    if not any(status in VALUES for status in done.statuses) and set(done.statuses) == {"refused"}:
+        raise InputError(f"no point of this sweep exists: {reasons[0]}")
+    short = {s: n for s, n in done.statuses.items() if s not in VALUES and s != "refused"}
+    if "failed" in short:
+        raise RuntimeError(f"{short['failed']} points failed; --retry computes them again")
+    if short:
+        raise PrecisionExhausted(", ".join(f"{n} points: {s}" for s, n in short.items()))

@@ -1,0 +1,143 @@
+"""Where a certified sign changes: intervals halved between grid points, one search a line, resumed from the store."""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from flint import fmpq
+
+from exactchains.enclosure import Enclosure
+from exactchains.number import parse
+from exactchains.truth import InputError
+from proofs_check.catalogue import find
+from proofs_check.store import Answer, Question
+from proofs_check.sweeps.spec import Spec, parameters
+
+MORE_DIGITS = (1, 2, 4)  # multiples of the digits asked for, tried until the sign is certain
+
+INSIDE = (fmpq(1, 2), fmpq(3, 8), fmpq(5, 8))  # places tried inside an interval, should the first be undecided
+
+Ask = list[Question]
+Search = Generator[Ask, Mapping[str, Answer], list["Bracket"]]
+
+
+class _NoLaw(Exception):
+    """One of the two quantities does not exist here."""
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """An interval of ``over`` at whose ends the difference has the certain signs ``below`` and ``above``.
+
+    Where the quantities are continuous in ``over`` they are equal somewhere inside; equal ends: exactly there.
+    ``note`` says why an interval is wider than was asked for.
+    """
+
+    at: Mapping[str, str]
+    over: str
+    lower: fmpq
+    upper: fmpq
+    below: int
+    above: int
+    note: str = ""
+
+    def __str__(self) -> str:
+        place = " ".join(f"{name}={x}" for name, x in self.at.items())
+        where = f"= {self.lower}" if self.lower == self.upper else f"in [{self.lower}, {self.upper}]"
+        signs = "".join({-1: "-", 0: "0", 1: "+"}[s] for s in (self.below, self.above))
+        note = f" ({self.note})" if self.note else ""
+        return f"{place}{': ' if place else ''}{self.over} {where}, sign {signs[0]} to {signs[1]}{note}"
+
+
+def searches(spec: Spec) -> list[Search]:
+    """Return one search for every line of the grid along ``over``."""
+    if spec.boundary is None:
+        raise InputError("this sweep has no [boundary]")
+    over = spec.boundary.over
+    axis = next(axis for axis in spec.axes if list(axis) == [over])
+    rest = Spec(spec.name, spec.models, spec.quantities, tuple(a for a in spec.axes if a is not axis))
+    values = sorted(parse(x, over) for x in axis[over])
+    return [_search(spec, at, values) for at in rest.points()]
+
+
+def _search(spec: Spec, at: Mapping[str, str], values: list[fmpq]) -> Search:
+    """Find the sign at every value, then halve every interval over which it changes."""
+    decided: list[tuple[fmpq, int | None]] = []
+    for x in values:
+        try:
+            sign = yield from _sign(spec, at, x)
+        except _NoLaw:
+            decided.append((x, None))  # no law, no sign: nothing is concluded across it
+        else:
+            decided += [] if sign is None else [(x, sign)]
+    found = [Bracket(at, _over(spec), x, x, 0, 0) for x, s in decided if s == 0]
+    for (x, s), (y, t) in pairwise(decided):
+        if s is not None and t is not None and s * t < 0:
+            found.append((yield from _halved(spec, at, (x, s), (y, t))))
+    return sorted(found, key=lambda b: b.lower)
+
+
+def _halved(
+    spec: Spec, at: Mapping[str, str], low: tuple[fmpq, int], high: tuple[fmpq, int]
+) -> Generator[Ask, Mapping[str, Answer], Bracket]:
+    assert spec.boundary is not None
+    (x, s), (y, t), note = low, high, ""
+    whole = find(spec.models[0]).parameter(spec.boundary.over).kind == "integer"
+    while y - x > (1 if whole else parse(spec.boundary.to)):
+        for share in (fmpq(1, 2),) if whole else INSIDE:
+            middle = x + (y - x) * share
+            middle = fmpq(middle.floor()) if whole else middle
+            try:
+                sign = yield from _sign(spec, at, middle)
+            except _NoLaw:
+                return Bracket(at, spec.boundary.over, x, y, s, t, f"no law at {middle}")
+            if sign is not None:
+                break
+        if sign is None:
+            note = f"sign at {middle} not decided"
+            break
+        if sign == 0:
+            x = y = middle
+            break
+        x, y = (middle, y) if sign == s else (x, middle)
+    return Bracket(at, spec.boundary.over, x, y, s, t, note)
+
+
+def _sign(spec: Spec, at: Mapping[str, str], x: fmpq) -> Generator[Ask, Mapping[str, Answer], int | None]:
+    """Return the certain sign of the difference at one value of ``over``; None: not decided."""
+    for factor in MORE_DIGITS:
+        asked = _questions(spec, {**at, _over(spec): str(x)}, spec.digits * factor)
+        known = yield asked
+        ends = [known[q.key].vouched for q in asked]
+        if any(known[q.key].status == "refused" for q in asked):
+            raise _NoLaw
+        first = ends[0]
+        assert spec.boundary is not None
+        second = ends[1] if len(ends) > 1 else Enclosure.exact(spec.boundary.value)
+        if first is not None and second is not None:
+            if first.lower > second.upper:
+                return 1
+            if first.upper < second.lower:
+                return -1
+            if first.lower == first.upper == second.lower == second.upper:
+                return 0
+    return None
+
+
+def _questions(spec: Spec, point: Mapping[str, str], digits: int) -> list[Question]:
+    b, words = spec.boundary, spec.words(point)
+    assert b is not None
+    index = spec.indices[0] if spec.indices else None
+    model = find(spec.models[0])
+    first = Question(model.name, parameters(model, words, strict=True), spec.quantities[0], index, digits)
+    if not b.against:
+        return [first]
+    other = find(b.against)
+    name = b.quantity or spec.quantities[0]
+    own = parameters(other, {**words, **b.parameters}, strict=False)
+    return [first, Question(other.name, own, name, index if other.quantity(name).indexed else None, digits)]
+
+
+def _over(spec: Spec) -> str:
+    assert spec.boundary is not None
+    return spec.boundary.over

@@ -1,0 +1,155 @@
+"""A child process that computes under limits: too slow, too large or crashed, it is ended and the point recorded."""
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import proofs_check
+from exactchains.truth import InputError
+from proofs_check.store.question import METHODS, canonical
+from proofs_check.sweeps.spec import Limits
+from proofs_check.sweeps.work import versions
+
+START = 300.0  # seconds that a child may take to start
+ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+class _Ended(Exception):
+    """The child is gone."""
+
+
+class Guard:
+    """Computes items in a child process of its own, started when needed and started again after an accident."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._child: subprocess.Popen[str] | None = None
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._end: weakref.finalize[Any, Any] | None = None
+
+    def answers(self, item: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return one answer for every quantity of an item."""
+        asks, found, crashed = list(item["asks"]), [], False
+        while asks:
+            try:
+                self._send(dict(item) | {"asks": asks})
+                while asks:
+                    found.append(self._answer())
+                    asks.pop(0)
+                    crashed = False
+                    if found[-1]["status"] == "memory":  # what is left of the heap is not to be trusted
+                        self.close()
+                        break
+            except TimeoutError:
+                self.close()
+                asks.pop(0)
+                found.append(failed("timeout", f"more than {self.limits.seconds:g} seconds", self.limits.seconds or 0))
+            except _Ended:
+                code = self.close()
+                if self.limits.memory and code in (-signal.SIGABRT, -getattr(signal, "SIGKILL", 9), 1):
+                    asks.pop(0)
+                    found.append(failed("memory", f"more than {self.limits.memory} bytes of memory"))
+                elif crashed:  # twice on one point: it is the point
+                    asks.pop(0)
+                    found.append(failed("failed", f"the worker process ended with code {code}, twice"))
+                crashed = not crashed
+        return found
+
+    def close(self) -> int | None:
+        """End the child; return its exit code, that of its own end where it had ended by itself."""
+        if self._child is None or self._end is None:
+            return None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._child.wait(0.2 if self._lines.empty() else 0)
+        code = self._child.poll()
+        self._end()
+        self._child = self._end = None
+        return code
+
+    def _send(self, item: Mapping[str, Any]) -> None:
+        if self._child is None:
+            self._start()
+        assert self._child is not None and self._child.stdin is not None
+        try:
+            self._child.stdin.write(canonical(item) + "\n")
+            self._child.stdin.flush()
+        except OSError:
+            raise _Ended from None
+
+    def _answer(self) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self._line(self.limits.seconds))
+        return answer
+
+    def _line(self, seconds: float | None) -> str:
+        try:
+            line = self._lines.get(timeout=seconds)
+        except queue.Empty:
+            raise TimeoutError from None
+        if line is None:
+            raise _Ended
+        return line
+
+    def _start(self) -> None:
+        memory = [] if self.limits.memory is None else [str(self.limits.memory)]
+        root = str(Path(next(iter(proofs_check.__path__))).parent)
+        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", "proofs_check.sweeps.work", *memory],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="ascii",
+            env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
+        )
+        self._lines = queue.SimpleQueue()
+        self._end = weakref.finalize(self, _ended, self._child)
+        threading.Thread(target=_collect, args=(self._child.stdout, self._lines), daemon=True).start()
+        try:
+            ready = json.loads(self._line(START)).get("ready")
+        except (TimeoutError, _Ended):
+            raise InputError("a worker process could not start; if [limits] memory is set, raise it") from None
+        if ready != METHODS:
+            raise InputError(
+                f"a worker process has methods {ready}, the sweep {METHODS}; install one version everywhere"
+            )
+
+
+def failed(status: str, reason: str, seconds: float = 0.0) -> dict[str, Any]:
+    """Return the answer for a point that ended without one."""
+    return {"status": status, "reason": reason, "seconds": float(seconds), "versions": versions()}
+
+
+def _ended(child: "subprocess.Popen[str]") -> None:
+    child.kill()
+    child.wait()
+    for stream in (child.stdin, child.stdout):
+        if stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                stream.close()
+
+
+def _collect(lines: IO[str] | None, into: "queue.SimpleQueue[str | None]") -> None:
+    with contextlib.suppress(ValueError, OSError):
+        for line in lines or ():
+            into.put(line)
+    into.put(None)
+
+
+_here = threading.local()
+
+
+def guarded(items: Iterable[Mapping[str, Any]], limits: Limits) -> list[list[dict[str, Any]]]:
+    """Return the answers to several items, computed by the one guarded child of this thread."""
+    if getattr(_here, "limits", None) != limits:
+        _here.guard, _here.limits = Guard(limits), limits
+    guard: Guard = _here.guard
+    return [guard.answers(item) for item in items]
