@@ -12,7 +12,7 @@ from flint import arb, arb_mat, fmpq, fmpz, fmpz_mat
 
 from exactchains.domain import ball_ends
 from exactchains.solvers.level_integers import LevelIntegers, Pattern
-from exactchains.solvers.rate_refinement import Bounds
+from exactchains.solvers.rate_bounds import Bounds
 from exactchains.truth import PrecisionExhausted, Undecided
 
 EXTRA = 64  # guard bits beside those that the number of steps costs

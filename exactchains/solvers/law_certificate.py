@@ -31,7 +31,7 @@ def law_certificate(law: "LevelLaw", *, levels: int = LEVELS) -> dict[str, Any] 
     None where the rates have no certificate (extreme rates).
     """
     sums = law.summation()
-    if sums.rates.proof is None and sums.rates.exact is None:
+    if sums.rates.work is None and sums.rates.exact is None:
         return None
     with flint.ctx.workprec(sums.prec + 64):
         system = _System(sums)

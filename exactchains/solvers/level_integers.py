@@ -33,6 +33,7 @@ class LevelIntegers:
     scale: fmpz
     doubles: tuple[Array, Array, Array, Array]  # up, off-diagonal local, down, kill; divided by ``unit``
     patterns: tuple[Pattern, Pattern, Pattern, Pattern]  # where they are nonzero
+    diagonal: Array  # total rate out of each phase, in the unit of the doubles
     unit: fmpq
     wide: bool  # the rates span more than doubles can hold safely
 
@@ -52,12 +53,6 @@ class LevelIntegers:
                 return np.asarray(found)
             found = more
 
-    @cached_property
-    def diagonal(self) -> Array:
-        """Total rate out of each phase, in the unit of the doubles."""
-        up, local, down, kill = self.doubles
-        return np.asarray((up + local + down).sum(1) + kill)
-
     def inner(self, X: fmpz_mat, bits: int) -> fmpz_mat:
         """Return local + up X times ``scale`` 2^bits, exactly, for X over 2^bits."""
         return self.local * (fmpz(1) << bits) + self.up * X
@@ -72,8 +67,10 @@ def level_integers(chain: LevelChain) -> LevelIntegers:
     if chain.domain is not QQ and chain.domain != QQ:
         raise InputError(f"a level chain over {chain.domain}: give exact rates (domain QQ), or LevelChain.from_floats")
     reset = [[sum(row, fmpq(0))] for row in chain.reset] if chain.reset is not None else [[fmpq(0)]] * chain.phases
-    off = [[fmpq(0) if i == j else x for j, x in enumerate(row)] for i, row in enumerate(chain.local)]
-    parts = [fmpq_mat([list(row) for row in block]).numer_denom() for block in (chain.up, off, chain.down, reset)]
+    matrices = [fmpq_mat([list(row) for row in block]) for block in (chain.up, chain.local, chain.down, reset)]
+    for i in range(chain.phases):
+        matrices[1][i, i] = fmpq(0)
+    parts = [matrix.numer_denom() for matrix in matrices]
     scale = fmpz(1)
     for _, below in parts:
         scale = scale.lcm(below)
@@ -82,23 +79,25 @@ def level_integers(chain: LevelChain) -> LevelIntegers:
     total = ((up + local + down) * ones + kill).entries()
     numbers = [values(block) for block in (up, local, down, kill)]
     top = max(max(block) for block in numbers).bit_length()
-    least = min((x for block in numbers for x in block if x), default=1).bit_length()
     doubles = [_doubles(block, top, chain.phases) for block in numbers]
+    leaving = _doubles(list(map(int, total)), top, chain.phases).ravel()
     patterns = [np.array(block, dtype=bool).reshape(chain.phases, -1) for block in numbers]
+    least = min(float(block[where].min(initial=1.0)) for block, where in zip(doubles, patterns, strict=True))
     for i, x in enumerate(total):
         local[i, i] = -x
     return LevelIntegers(
         *(up, local, down, kill, scale),
         doubles=(doubles[0], doubles[1], doubles[2], doubles[3].ravel()),
         patterns=(patterns[0], patterns[1], patterns[2], patterns[3].ravel()),
+        diagonal=leaving,
         unit=fmpq(fmpz(1) << top, scale),
-        wide=top - least > WIDE,
+        wide=least < 2.0**-WIDE,
     )
 
 
 def values(matrix: fmpz_mat) -> list[int]:
     """Return the entries as Python integers, row by row."""
-    return [int(x) for x in matrix.entries()]
+    return list(map(int, matrix.entries()))
 
 
 def _doubles(entries: list[int], bits: int, rows: int) -> Array:
@@ -115,7 +114,7 @@ def _doubles(entries: list[int], bits: int, rows: int) -> Array:
 def floats(matrix: fmpz_mat, exponent: int) -> tuple[Array, int]:
     """Return an array A and e with matrix * 2^exponent = A * 2^e up to 2^-60 of the largest entry, which is below 1."""
     entries = values(matrix)
-    bits = max((x.bit_length() for x in entries), default=0)
+    bits = max(max(entries, default=0), -min(entries, default=0)).bit_length()
     shift = bits - 62
     if shift > 0:
         entries = [x >> shift for x in entries]

@@ -15,7 +15,7 @@ from exactchains.level_chain import LevelChain
 from exactchains.solvers.gth import gth
 from exactchains.solvers.level_decay import nonzero
 from exactchains.solvers.matrix_geometric import RateMatrix
-from exactchains.solvers.rate_refinement import Bounds
+from exactchains.solvers.rate_bounds import Around, Bounds
 from exactchains.truth import DoesNotExist
 
 EXACT_PHASES, EXACT_BOUNDARY = 12, 60  # beyond, fractions grow too long to be of use
@@ -198,7 +198,7 @@ def _balls(rates: RateMatrix, which: int) -> arb_mat:
     """Return G (0) or R (1) in balls."""
     if rates.exact is not None:
         return arb_mat(rates.exact[which])
-    bounds: Bounds = rates.first if which == 0 else rates.rate
+    bounds: Bounds | Around = rates.first if which == 0 else rates.rate
     scale = arb(1) / arb(fmpz(1) << bounds.bits)
     pairs = zip(bounds.lower.entries(), bounds.upper.entries(), strict=True)
     entries = [(arb(x) if x == y else arb(x).union(arb(y))) * scale for x, y in pairs]

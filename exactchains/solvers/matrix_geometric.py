@@ -20,12 +20,15 @@ from exactchains.level_chain import LevelChain
 from exactchains.solvers.ball_reduction import ball_bounds
 from exactchains.solvers.cyclic_reduction import Approximation, reduction, shifted
 from exactchains.solvers.level_drift import Drift, DriftProof, drift
-from exactchains.solvers.level_integers import LevelIntegers, floats, level_integers, values
+from exactchains.solvers.level_integers import LevelIntegers, level_integers
+from exactchains.solvers.rate_bounds import Around, Bounds, Enclosing
 from exactchains.solvers.rate_certificate import rate_certificate
-from exactchains.solvers.rate_refinement import Bounds, RateProof, Refinement
+from exactchains.solvers.rate_refinement import Refinement
 from exactchains.truth import InputError, PrecisionExhausted, Undecided
 
 MAX_DIGITS = 20_000
+SPARE = 7.5  # bits beside those of digits and condition: measured
+ATTEMPTS = 4
 SMALL = 1e-9  # the shifted reduction is a good start when no entry of G is smaller
 
 
@@ -40,10 +43,10 @@ class RateMatrix:
     chain: LevelChain
     blocks: LevelIntegers
     drift: DriftProof
-    first: Bounds
-    rate: Bounds
+    first: Bounds | Around
+    rate: Bounds | Around
     exact: tuple[fmpq_mat, fmpq_mat] | None
-    proof: RateProof | None
+    work: Refinement | None
     method: str
     seconds: float
 
@@ -64,7 +67,7 @@ class RateMatrix:
         """Significant digits that are certain in every entry of G and R; None: exact."""
         if self.exact is not None:
             return None
-        return min(_certain(self.first), _certain(self.rate))
+        return min(self.first.digits, self.rate.digits)
 
     @cached_property
     def certificate(self) -> dict[str, Any] | None:
@@ -112,11 +115,10 @@ def rate_matrix(chain: LevelChain, *, digits: int = 15) -> RateMatrix:
         for start in _starts(blocks, sign):
             found = _refined(blocks, sign, start, digits)
             if found is not None:
-                G, R, proof = found
-                return _result(chain, blocks, sign, begun, bounds=(G, R), proof=proof, method="cyclic reduction")
+                return _result(chain, blocks, sign, begun, bounds=found[:2], work=found[2], method="cyclic reduction")
     certain = sign.drift is not Drift.TRANSIENT and not blocks.patterns[3].any()
     G, R = ball_bounds(blocks, certain, digits)
-    if (reached := min(_certain(G), _certain(R))) < digits:
+    if (reached := min(G.digits, R.digits)) < digits:
         raise PrecisionExhausted(f"could not certify {digits} digits of R: {reached}; ask for fewer")
     return _result(chain, blocks, sign, begun, bounds=(G, R), method="cyclic reduction in balls")
 
@@ -133,26 +135,26 @@ def _starts(blocks: LevelIntegers, sign: DriftProof) -> Any:
 
 def _refined(
     blocks: LevelIntegers, sign: DriftProof, start: Approximation, digits: int
-) -> tuple[Bounds, Bounds, RateProof] | None:
+) -> tuple[Around, Around, Refinement] | None:
     """Return bounds of G and R with so many digits, or None where doubles do not suffice."""
     if not ((start.G > 0) == blocks.reach).all():
         return None
-    certain = sign.drift is Drift.RECURRENT and not blocks.patterns[3].any()
-    work = Refinement(blocks, start, certain)
+    work = Refinement(blocks, start, sign.drift is Drift.RECURRENT and not blocks.patterns[3].any())
     loss = max(math.log2(work.growth / work.smallest), 4 - math.log2(work.smallest_rate))
     if not loss < 900:
         return None
-    bits = math.ceil(3.3220 * (digits - 1) + loss + 8.5)  # 8.5: measured, the widths of bounds and rates
-    for _ in range(4):
+    bits = math.ceil(3.3220 * (digits - 1) + loss + SPARE)
+    for _ in range(ATTEMPTS):
         try:
-            near = work.refined(bits)
-            first = work.bounds(near)
-            proof, rate = work.proof(first, certain), work.rates(near, first)
+            enclosing = Enclosing(work, work.refined(bits))
+            first = enclosing.first()
+            rate = enclosing.rate(first, digits)
         except Undecided:
-            return None
-        reached = min(_certain(first), _certain(rate))
+            bits += 24
+            continue
+        reached = min(first.digits, rate.digits)
         if reached >= digits:
-            return first, rate, proof
+            return first, rate, work
         bits += math.ceil(3.33 * (digits - reached)) + 4
     return None
 
@@ -167,7 +169,7 @@ def _exact(blocks: LevelIntegers, sign: DriftProof) -> tuple[fmpq_mat, fmpq_mat]
     if not blocks.patterns[2].any():
         G = fmpq_mat(m, m)
     elif sign.drift is not Drift.TRANSIENT and not blocks.patterns[3].any():
-        shape = _common_row(blocks.down)
+        shape = _common_row(blocks)
         if shape is not None:
             G = fmpq_mat([shape] * m)
     if G is None or (m > 40 and blocks.patterns[2].any()):
@@ -176,9 +178,14 @@ def _exact(blocks: LevelIntegers, sign: DriftProof) -> tuple[fmpq_mat, fmpq_mat]
     return G, (-1 * inner).transpose().solve(fmpq_mat(blocks.up).transpose()).transpose()
 
 
-def _common_row(block: fmpz_mat) -> list[fmpq] | None:
-    """Return the distribution that all rows of a block are multiples of, or None."""
-    rows = [row for row in block.tolist() if any(row)]
+def _common_row(blocks: LevelIntegers) -> list[fmpq] | None:
+    """Return the distribution that all rows of ``down`` are multiples of, or None."""
+    doubles = blocks.doubles[2]
+    sums = doubles.sum(1)
+    shares = doubles[sums > 0] / sums[sums > 0, None]
+    if np.ptp(shares, axis=0).max(initial=0.0) > 1e-9:
+        return None
+    rows = [row for row in blocks.down.tolist() if any(row)]
     first, j = rows[0], next(j for j, x in enumerate(rows[0]) if x)
     for row in rows[1:]:
         if any(x * first[j] != y * row[j] for x, y in zip(row, first, strict=True)):
@@ -194,37 +201,18 @@ def _result(
     begun: float,
     *,
     method: str,
-    bounds: tuple[Bounds, Bounds] | None = None,
+    bounds: tuple[Bounds | Around, Bounds | Around] | None = None,
     exact: tuple[fmpq_mat, fmpq_mat] | None = None,
-    proof: RateProof | None = None,
+    work: Refinement | None = None,
 ) -> RateMatrix:
     if bounds is None:
         assert exact is not None
         zero = fmpz_mat(blocks.size, blocks.size)
         bounds = (Bounds(zero, zero, 0), Bounds(zero, zero, 0))
-    return RateMatrix(chain, blocks, sign, *bounds, exact, proof, method, time.perf_counter() - begun)
+    return RateMatrix(chain, blocks, sign, *bounds, exact, work, method, time.perf_counter() - begun)
 
 
-def _certain(bounds: Bounds) -> int:
-    """Return the digits that are certain in every entry that is not zero (at most two too few)."""
-    low, low_exponent = floats(bounds.lower, 0)
-    gap, gap_exponent = floats(bounds.upper - bounds.lower, 0)
-    open_ = gap > 0
-    if not open_.any():
-        return 10**6
-    if (low[open_] <= 0).any():  # beside the largest entries these vanish in doubles
-        return _certain_slowly(bounds)
-    ratio = float(np.log10(low[open_] / gap[open_]).min()) + (low_exponent - gap_exponent) * math.log10(2)
-    return max(0, math.floor(ratio - 1e-6) + 1)
-
-
-def _certain_slowly(bounds: Bounds) -> int:
-    pairs = zip(values(bounds.lower), values(bounds.upper), strict=True)
-    ratios = [low.bit_length() - (high - low).bit_length() if low > 0 else 0 for low, high in pairs if high > low]
-    return max(0, math.floor((min(ratios) - 1) * math.log10(2)) + 1)
-
-
-def _rows(bounds: Bounds) -> list[list[Enclosure]]:
+def _rows(bounds: Bounds | Around) -> list[list[Enclosure]]:
     one = fmpz(1) << bounds.bits
     lower, upper = bounds.lower.tolist(), bounds.upper.tolist()
     return [

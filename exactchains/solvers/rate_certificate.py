@@ -6,7 +6,8 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from exactchains.level_chain import LevelChain
 from exactchains.solvers.level_drift import Drift, DriftProof
-from exactchains.solvers.rate_refinement import GAMMA_BITS, Bounds
+from exactchains.solvers.rate_bounds import Around, Bounds
+from exactchains.solvers.rate_proof import GAMMA_BITS, rate_proof
 
 if TYPE_CHECKING:
     from exactchains.solvers.matrix_geometric import RateMatrix
@@ -17,7 +18,7 @@ FOUND_BY = {"tool": "exactchains.solvers"}
 
 def rate_certificate(rates: "RateMatrix") -> dict[str, Any] | None:
     """Return the certificate; None for null recurrent chains and where the bounds were found in balls."""
-    if (rates.proof is None and rates.exact is None) or rates.drift.drift is Drift.NULL_RECURRENT:
+    if (rates.work is None and rates.exact is None) or rates.drift.drift is Drift.NULL_RECURRENT:
         return None
     conclusion, proof = rate_parts(rates)
     conclusion["status"], proof["drift"] = rates.status, drift_text(rates.drift)
@@ -46,13 +47,14 @@ def rate_parts(rates: "RateMatrix") -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the bounds of G and R, and the vectors that prove them."""
     if rates.exact is not None:
         return _exact_parts(rates)
-    assert rates.proof is not None
+    assert rates.work is not None and isinstance(rates.first, Around)
+    found = rate_proof(rates.work, rates.first)
     bounds: dict[str, Any] = {"G": _text(rates.first), "R": _text(rates.rate)}
-    proof: dict[str, Any] = {"t": [integer_text(x) for x in rates.proof.t]}
-    if rates.proof.V is not None:
-        return bounds, proof | {"V": _rows(rates.proof.V)}
-    gamma = rational_text(fmpq(rates.proof.gamma, fmpz(1) << GAMMA_BITS))
-    vectors = {name: [integer_text(x) for x in getattr(rates.proof, name)] for name in ("u", "v")}
+    proof: dict[str, Any] = {"t": [integer_text(x) for x in found.t]}
+    if found.V is not None:
+        return bounds, proof | {"V": _rows(found.V)}
+    gamma = rational_text(fmpq(found.gamma, fmpz(1) << GAMMA_BITS))
+    vectors = {name: [integer_text(x) for x in getattr(found, name)] for name in ("u", "v")}
     return bounds, proof | {"gamma": gamma} | vectors
 
 
@@ -99,7 +101,7 @@ def integer_text(x: int) -> str:
     return f"-0x{-x:x}" if x < 0 else f"0x{x:x}"
 
 
-def _text(bounds: Bounds) -> dict[str, Any]:
+def _text(bounds: Bounds | Around) -> dict[str, Any]:
     return {
         "over": integer_text(1 << bounds.bits),
         "lower": _rows(bounds.lower),

@@ -1,0 +1,170 @@
+r"""Bounds of G and R around refined fixed point numbers, proved in doubles with every rounding counted.
+
+Let F(X) = down + local X + up X^2, M(X) = -(local + up X), L(X, D) = M(X) D - up D X, and D >= 0 positive where G is.
+
+* :math:`F(X \pm D) = F(X) \mp L(X, D) + up\,D^2`.  If :math:`L(X + D, D) \ge |F(X)|` then F(X + D) <= 0 <= F(X - D):
+  a super- and a sub-solution.  L(X + D, D) > 0 also says that the only solution below X + D is the minimal one.
+* M(X + D) t > 0 with t > 0 makes M(G) an M-matrix.  Then |R - X_R| <= B M(G)^-1 with
+  B = |up - X_R M(X)| + X_R up D, and W M(X + D) >= B gives |R - X_R| <= W.
+
+Residuals are exact integers; L and W M are sums of products of nonnegative doubles, whose relative error is counted.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from flint import fmpz_mat
+
+from exactchains.solvers.cyclic_reduction import Array
+from exactchains.solvers.level_integers import fixed, values
+from exactchains.solvers.rate_refinement import Refined, Refinement
+from exactchains.truth import Undecided
+
+TRIES = 4
+UNIT = 2.0**-53
+DOUBLE_DIGITS = 14  # below, the remainder of R may be taken in doubles
+LEAST = 1e-90  # products of three numbers above this do not underflow
+Matrix = Array
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """lower / 2^bits <= matrix <= upper / 2^bits, entry by entry."""
+
+    lower: fmpz_mat
+    upper: fmpz_mat
+    bits: int
+
+    @cached_property
+    def digits(self) -> int:
+        """Significant digits that are certain in every entry that is not zero."""
+        pairs = zip(values(self.lower), values(self.upper), strict=True)
+        ratios = [low.bit_length() - (high - low).bit_length() if low > 0 else 0 for low, high in pairs if high > low]
+        return max(0, math.floor((min(ratios, default=10**7) - 1) * math.log10(2)) + 1)
+
+
+@dataclass(frozen=True)
+class Around:
+    """The same as middle -+ width; the widths are whole numbers held as doubles."""
+
+    middle: fmpz_mat
+    width: Matrix
+    bits: int
+    doubles: Matrix  # middle / 2^bits, rounded
+
+    @cached_property
+    def lower(self) -> fmpz_mat:
+        return self.middle - fixed(self.width, 0)
+
+    @cached_property
+    def upper(self) -> fmpz_mat:
+        return self.middle + fixed(self.width, 0)
+
+    @cached_property
+    def digits(self) -> int:
+        """Significant digits that are certain in every entry that is not zero."""
+        live = self.width > 0
+        if not live.any():
+            return 10**7
+        gap = np.log2(self.width[live]) + 1 - self.bits - np.log2(self.doubles[live])
+        worst = float(gap.max())
+        if worst > -1:  # the lower end may be negative
+            return 0
+        return max(0, math.floor(-(worst + 1e-9 - math.log2(1 - 2.0**worst)) * math.log10(2)) + 1)
+
+
+class Enclosing:
+    """Bounds of G and R around one refined number."""
+
+    def __init__(self, work: Refinement, near: Refined) -> None:
+        self.work, self.near, self.bits = work, near, near.bits
+        self.up, self.local, _, _ = work.blocks.doubles
+        self.error = (8 * len(self.up) + 64) * UNIT  # relative, of any product of up to three matrices below
+        positive = [self.up, self.local, work.start.G, work.profile]
+        if min(float(x[x > 0].min(initial=1.0)) for x in positive) < LEAST:
+            raise Undecided("entries too far apart for doubles")
+
+    def first(self) -> Around:
+        """Return bounds of G.
+
+        Raises
+        ------
+        Undecided
+            The inequalities do not hold with the roundings counted.
+        """
+        G, near, work = self.work.start.G, self.near, self.work
+        live, X = G > 0, _doubles(near.X, self.bits)
+        error = np.ldexp(np.abs(near.error) + 2.0**-58, near.exponent + self.bits)  # in units of 2^-bits
+        delta = 2 * (error[live] / (work.blocks.diagonal[:, None] * G)[live]).max(initial=0.0)
+        for _ in range(TRIES):
+            width = np.where(live, np.ceil(delta * work.profile), 0)
+            above = (X + np.ldexp(width, -self.bits)) * (1 + 2.0**-50)
+            if (self._slack(above, width)[live] >= error[live]).all():
+                return Around(near.X, width, self.bits, X)
+            delta *= 4
+        raise Undecided("no sub- and super-solution at this precision")
+
+    def _slack(self, above: Matrix, width: Matrix) -> Matrix:
+        """Return a lower bound of L(above, width)."""
+        gain = self.local @ width + self.up @ (above @ width) + (self.up @ width) @ above
+        found = self.work.blocks.diagonal[:, None] * width * (1 - self.error) - gain * (1 + self.error)
+        return np.asarray(found)
+
+    def rate(self, first: Around, digits: int) -> Around:
+        """Return bounds of R, from those of G.
+
+        Raises
+        ------
+        Undecided
+            The inequalities do not hold with the roundings counted.
+        """
+        diagonal, inverse = self.work.blocks.diagonal, self.work.inverse[1]
+        inner = self.local + self.up @ ((first.doubles + np.ldexp(first.width, -self.bits)) * (1 + 2.0**-50))
+        t = inverse @ diagonal
+        if not (t > 0).all() or (diagonal * t * (1 - self.error) <= inner @ t * (1 + self.error)).any():
+            raise Undecided("no M-matrix vector at this precision")
+        start = self.up @ inverse
+        if digits < DOUBLE_DIGITS:
+            quick = self._quick(start, inner, first)
+            if quick is not None and quick.digits >= digits:
+                return quick
+        cost = start @ (self.up @ first.width) @ inverse  # of the width of G, over 2^bits
+        enough = math.frexp(float(cost[start > 0].min(initial=1.0)))[1] - self.bits - 3
+        middle, remainder, exponent = self.work.divided(fixed(start, self.bits), self.near, enough)
+        error = np.ldexp(np.abs(remainder) + 2.0**-58, exponent + self.bits)
+        return self._around(middle, _doubles(middle, self.bits), inner, error, first)
+
+    def _quick(self, start: Matrix, inner: Matrix, first: Around) -> Around | None:
+        """Return bounds of R from a remainder in doubles, all of whose roundings count as error."""
+        middle = fixed(start, self.bits)
+        R = _doubles(middle, self.bits)
+        below = self.local + self.up @ first.doubles
+        paid, diagonal = R @ below, R * self.work.blocks.diagonal
+        error = np.abs(self.up + paid - diagonal) + (3 * len(R) + 32) * UNIT * (self.up + paid + diagonal)
+        try:
+            return self._around(middle, R, inner, np.ldexp(error, self.bits), first)
+        except Undecided:
+            return None
+
+    def _around(self, middle: fmpz_mat, R: Matrix, inner: Matrix, error: Matrix, first: Around) -> Around:
+        """Return middle -+ W with W M(X + D) >= error + R up D, all over 2^bits."""
+        diagonal, inverse, live = self.work.blocks.diagonal, self.work.inverse[1], R > 0
+        spread = np.where(live, (error + R @ (self.up @ first.width)) * (1 + self.error), 0)
+        scale = 1.0 + 2.0**-10
+        for _ in range(TRIES):
+            width = np.where(live, np.ceil(scale * (spread @ inverse)) + 1, 0)
+            slack = width * diagonal * (1 - self.error) - width @ inner * (1 + self.error)
+            if (slack[live] >= spread[live]).all():
+                return Around(middle, width, self.bits, R)
+            scale *= 4
+        raise Undecided("no bounds of R at this precision")
+
+
+def _doubles(X: fmpz_mat, bits: int) -> Matrix:
+    """Return X / 2^bits, each entry rounded correctly."""
+    entries = values(X)
+    excess = max(0, bits - 900)
+    array = np.array([float(x >> excess) for x in entries] if excess else list(map(float, entries)))
+    return np.asarray(np.ldexp(array, excess - bits).reshape(X.nrows(), X.ncols()))
