@@ -51,6 +51,10 @@ class SED(Policy):
         whole = [int((s * common).p) for s in speeds]
         return tuple(s // gcd(*whole) for s in whole)
 
+    @property
+    def rule(self) -> dict[str, Any] | None:
+        return {"rule": "sed"} if self.ties == "fastest" else None
+
     def stability_limit(self, n: int | None) -> fmpq:
         r"""Return 1: with :math:`V = \sum q_i^2/\mu_i` the drift is negative far out for every load below 1."""
         return fmpq(1)

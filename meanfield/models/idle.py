@@ -30,6 +30,7 @@ class JIQ(Policy):
     fallback: str = "uniform"
     homogeneous: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
+    _name: ClassVar[str] = "jiq"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pools", Pools.of(self.pools))
@@ -61,6 +62,10 @@ class JIQ(Policy):
 
     def _preferred_counts(self, idle: list[int]) -> list[int]:
         return idle
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        return {"rule": self._name, "fallback": self.fallback}
 
     def stability_limit(self, n: int | None) -> fmpq | Enclosure | None:
         r"""Return 1 with fallback by speed, with equal speeds, and in the limit.
@@ -96,6 +101,8 @@ class JIQ(Policy):
 @dataclass(frozen=True)
 class SpeedAwareJIQ(JIQ):
     """Join an idle server of the fastest pool that has one; when none is idle, the ``fallback``.  Source: P3."""
+
+    _name: ClassVar[str] = "sa-jiq"
 
     def preferred(self, sample: Sequence[Server], idle: list[int]) -> list[int]:
         fastest = min(sample[i].pool for i in idle)

@@ -117,6 +117,10 @@ class PowerOfD(Policy):
             for j in range(len(x))
         }
 
+    @property
+    def rule(self) -> dict[str, Any]:
+        return {"rule": "power-of-d", "d": self.d, "g": self.g, "eps": str(self.eps), "replacement": self.replacement}
+
     def stability_limit(self, n: int | None) -> fmpq:
         """Return the threshold: 1 for errors at bounded gaps, else the load at which the longest queue saturates.
 

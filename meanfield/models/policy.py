@@ -149,6 +149,11 @@ class Policy:
         """Jobs per server of each pool that, added everywhere, leave the law as it is when all servers are busy."""
         return (1,) * len(self.pools) if self.homogeneous else None
 
+    @property
+    def rule(self) -> dict[str, Any] | None:
+        """The rule as certificates spell it; None: no checker knows it."""
+        return None
+
     def check(self, n: int) -> None:
         """Refuse a system size that the policy cannot serve."""
         self.pools.sizes(n)

@@ -47,6 +47,10 @@ class JSQ(Policy):
         tied = [(j, q) for j, pool in enumerate(loads) for q in pool if self.length(q) == least]
         return {c: fmpq(tied.count(c), len(tied)) for c in dict.fromkeys(tied)}
 
+    @property
+    def rule(self) -> dict[str, Any]:
+        return {"rule": "jsq" if self.counts == "jobs" else "jsq-waiting"}
+
     def stability_limit(self, n: int | None) -> fmpq:
         """Return 1: the quadratic drift is negative far out for every load below 1, every n and all speeds."""
         return fmpq(1)
@@ -76,6 +80,10 @@ class SpeedAwareJSQ(Policy):
     def law(self, loads: Loads) -> Law:
         jobs, pool = min((queue[0], j) for j, queue in enumerate(loads))
         return {(pool, jobs): fmpq(1)}
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        return {"rule": "sa-jsq"}
 
     def stability_limit(self, n: int | None) -> fmpq:
         """Return 1 for every n: the joined length is stochastically below a pick in proportion to speed."""

@@ -9,6 +9,7 @@ from flint import fmpq
 from numpy.typing import NDArray
 
 from exactchains.enclosure import Enclosure
+from exactchains.number import text, wire
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 from meanfield.finite import reward
 from meanfield.models.policy import Policy
@@ -73,6 +74,31 @@ class ServerSystem:
         low, high = (self._bound(name, index, side) for side in ("lower", "upper"))
         return Enclosure(low / scale, high / scale)
 
+    def certificate(self, name: str, index: int | None = None) -> dict[str, Any] | None:
+        """Return the certificate of ``mean_queue`` or of ``tail`` k >= 1; None: no checker kind covers it."""
+        rule = self.policy.rule
+        if rule is None or name not in ("mean_queue", "tail") or (name == "tail" and not index):
+            return None
+        found = self.enclosure(name, index)
+        proof = {
+            "shapes": self.found.shapes,
+            "top": self.top,
+            "bits": self.bits,
+            "lower": _listed(self.proofs[name, index, "lower"]),
+            "upper": _listed(self.proofs[name, index, "upper"]),
+        }
+        if name == "tail":
+            proof["moments"] = _listed(self.proofs["mean_queue", None, "upper"])
+        pools = [[text(p.fraction), text(p.speed)] for p in self.policy.pools]
+        return {
+            "format": 1,
+            "kind": "comparison",
+            "problem": {"policy": rule, "load": text(self.policy.load), "pools": pools, "n": self.n},
+            "conclusion": {"quantity": name, "index": index, "bounds": [wire(found.lower), wire(found.upper)]},
+            "proof": proof,
+            "found_by": {"tool": "meanfield.solvers.enclosures", "version": "0.1.0"},
+        }
+
     def _bound(self, name: str, index: int | None, side: Any) -> fmpq:
         key = (name, index, side)
         if key not in self.proofs:
@@ -133,8 +159,8 @@ def server_system(policy: Policy, *, n: int, digits: int) -> ServerSystem:
         raise InputError(f"digits = {digits}: at least one digit is needed")
     require_stable(policy, n)
     load = int(policy.load.p) / int(policy.load.q)
-    direction = policy.direction or ()
-    jobs = sum(size * v for size, v in zip(policy.pools.sizes(n), direction, strict=True)) or n
+    direction = ShapeSet(policy, n).direction
+    jobs = sum(size * v for size, v in zip(policy.pools.sizes(n), direction, strict=True))
     threshold = 10.0 ** -(digits + 3)
     top = 4 + math.ceil(0.55 * digits * math.log(10) / (jobs * -math.log(load)))
     for _ in range(ROUNDS):
@@ -153,6 +179,20 @@ def server_system(policy: Policy, *, n: int, digits: int) -> ServerSystem:
         else:
             threshold, top = threshold / missing, top + max(1, top // 8)
     raise PrecisionExhausted(f"n = {n}: {digits} digits of the mean queue are not reached; ask for fewer")
+
+
+def _listed(proof: Certificate) -> dict[str, Any]:
+    return {
+        "values": [[_spelled(v) for v in row] for row in proof.values],
+        "alpha": _spelled(proof.alpha),
+        "linear": [_spelled(v) for v in proof.linear],
+        "constant": [_spelled(v) for v in proof.constant],
+    }
+
+
+def _spelled(x: Any) -> str:
+    whole = int(x)
+    return f"{'-' if whole < 0 else ''}0x{abs(whole):x}"
 
 
 def _ratio(x: fmpq, y: fmpq) -> float:

@@ -32,7 +32,7 @@ QUANTITIES = (
     "stability_limit",
     "optimal_response",
 )
-GATE_STATES = 4_000  # boxes up to this size are quicker than comparison chains
+LISTED = 100_000  # states of a comparison chain up to which its Poisson function is listed in a certificate
 SPARE = (2, 6, 14, 30)  # digits asked for beyond those wanted, until every quantity has them
 
 System = FixedPoint | FluidPoint | Gate | ServerSystem
@@ -125,15 +125,15 @@ def _system(policy: Policy, n: int | None, digits: int, levels: int) -> tuple[Sy
             how = "outward rounded recursion" if "terms" in found.proof else "sub- and super-solution"
             return found, f"{how}, {found.levels} levels"
         return equilibrium(policy, digits=digits), "equilibrium of the fluid limit"
-    if isinstance(policy, SpeedAwareJSQ) or (isinstance(policy, JSQ) and policy.counts == "jobs"):
-        try:
-            gate = one_gate(policy, n=n, digits=digits, most=GATE_STATES)
-            return gate, f"one-gate bound, box of {len(gate.box.states)} states"
-        except PrecisionExhausted:
-            pass
     if isinstance(policy, JIQ) and policy.fallback == "uniform" and len(policy.pools) > 1:
         raise Undecided(f"{type(policy).__name__} with uniform fallback at n = {n}: no two-sided bound; set buffer")
-    system = server_system(policy, n=n, digits=digits)
+    try:
+        system = server_system(policy, n=n, digits=digits)
+    except PrecisionExhausted:
+        if isinstance(policy, SpeedAwareJSQ | JSQ):
+            gate = one_gate(policy, n=n, digits=digits)
+            return gate, f"one-gate bound, box of {len(gate.box.states)} states"
+        raise
     return system, f"comparison chains, {len(system.found.shapes)} shapes, {system.top + 1} levels"
 
 
@@ -155,6 +155,9 @@ def _read(system: System, name: str, index: int | None) -> Enclosure:
 
 
 def _certificate(system: System, name: str, index: int | None) -> dict[str, Any] | None:
+    if isinstance(system, ServerSystem):
+        small = len(system.found.shapes) * system.top <= LISTED
+        return system.certificate(name, index) if small else None
     if isinstance(system, FixedPoint):
         return system.certificate(tails=(index,) if name == "tail" and index and index > 1 else ())
     return None

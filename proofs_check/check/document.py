@@ -26,6 +26,7 @@ KINDS = {
     "level-law": "level_law",
     "poisson": "infinite",
     "fixed-point": "fixed_point",
+    "comparison": "comparison",
 }
 
 Check = Callable[[Any, Any, Any], None]

@@ -56,7 +56,7 @@ def test_truncated_chains_and_the_infinite_system_above_them(row):
         assert _close(blocked, cut["p_block"], 17)
         busy = balancing_quantity(policy, "tail", index=1, n=n, buffer=cut["B"], digits=40)
         assert abs(busy.lower - policy.load * (1 - blocked.lower)) < fmpq(1, 10**38)
-    whole = server_system(policy, n=n, digits=10).enclosure("mean_queue")
+    whole = server_system(policy, n=n, digits=10 if n < 4 else 7).enclosure("mean_queue")
     assert QQ.convert(row["by_B"][-1]["EQ"]) <= whole.upper
     assert _close(whole, row["by_B"][-1]["EQ"], 6)
 
@@ -76,7 +76,7 @@ def _pooled(row):
 def test_independent_values_of_pools(row):
     """The file's chains are cut at K: where it bounds the cut, our enclosure lies within that bound of its value."""
     policy, n = _pooled(row)
-    digits = 9 if row["lam"] != "9/10" else 7
+    digits = 9 if n == 2 and row["lam"] != "9/10" else 6
     found = balancing_quantity(policy, "mean_response", n=n, digits=digits)
     cut = QQ.convert(str(row.get("trunc_bound_EQ_total") or "1e-9")) / (n * policy.load)
     published = QQ.convert(row["ET"])
@@ -92,7 +92,6 @@ def test_the_same_truncation_gives_the_same_digits(row):
     policy, n = _pooled(row)
     found = balancing_quantity(policy, "mean_queue", n=n, buffer=min(row["K"], 12), digits=20)
     if row["K"] == 12:
-        assert _close(found, row["EQ_total"], 0) is False
         assert abs(n * found.lower / QQ.convert(row["EQ_total"]) - 1) < fmpq(1, 10**19)
     assert n * found.lower <= QQ.convert(row["EQ_total"])
 
@@ -127,13 +126,13 @@ def test_all_quantities_agree_between_the_routes():
 @pytest.mark.parametrize(
     ("policy", "n", "digits"),
     [
-        (SpeedAwareJSQ(THREE, "3/5"), 3, 9),
+        (SpeedAwareJSQ(THREE, "3/5"), 3, 7),
         (SpeedAwareJSQ(TWO, "99/100"), 2, 8),
-        (SpeedAwareJSQ(TWO, "1/2"), 4, 8),
+        (SpeedAwareJSQ(TWO, "1/2"), 4, 6),
         (SED(TWO, "9/10"), 2, 9),
         (JSQ(TWO, "1/2", counts="waiting"), 2, 10),
         (PoolPowerOfD(TWO, "1/2"), 2, 10),
-        (PowerOfD("9/10", 2, 1, "1/2"), 3, 9),
+        (PowerOfD("9/10", 2, 1, "1/2"), 3, 6),
     ],
     ids=repr,
 )

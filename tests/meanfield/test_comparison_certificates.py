@@ -1,0 +1,171 @@
+"""Certificates of infinite n-server systems: accepted as found, rejected when anything in them is changed."""
+
+import copy
+import json
+
+import pytest
+from flint import fmpq
+
+from exactchains.enclosure import Enclosure
+from meanfield.models.expected_delay import SED
+from meanfield.models.idle import JIQ, SpeedAwareJIQ
+from meanfield.models.noisy import PowerOfD
+from meanfield.models.policy import Policy
+from meanfield.models.shortest import JSQ, SpeedAwareJSQ
+from meanfield.solvers.enclosures import server_system
+from proofs_check.check.document import check, loads
+from proofs_check.check.exact import Rejected
+from proofs_check.check.routing import System
+
+TWO = "1/2:3/2,1/2:1/2"
+
+
+def _document(policy, n, digits, name="mean_queue", index=None):
+    return loads(json.dumps(server_system(policy, n=n, digits=digits).certificate(name, index)))
+
+
+@pytest.mark.parametrize(
+    ("policy", "n"),
+    [
+        (PowerOfD("9/10", 2, 1, "1/2"), 2),
+        (PowerOfD("1/2", 2, None, "3/4", True), 2),
+        (PowerOfD("1/2", 3, 2, 1), 3),
+        (SpeedAwareJSQ(TWO, "1/2"), 4),
+        (JSQ(TWO, "1/2"), 2),
+        (JSQ(TWO, "1/2", counts="waiting"), 2),
+        (SED(TWO, "4/5"), 2),
+        (JIQ(TWO, "1/2", fallback="speed"), 2),
+        (SpeedAwareJIQ(TWO, "1/2", fallback="speed"), 2),
+    ],
+    ids=repr,
+)
+def test_the_checker_accepts_what_was_found(policy, n):
+    found = server_system(policy, n=n, digits=5)
+    for name, index in (("mean_queue", None), ("tail", 2)):
+        document = loads(json.dumps(found.certificate(name, index)))
+        check(document)
+        low, high = (fmpq(*map(int, _fraction(x))) for x in document["conclusion"]["bounds"])
+        assert Enclosure(low, high) == found.enclosure(name, index)
+
+
+def _fraction(word):
+    from proofs_check.check.exact import rational
+
+    value = rational(word)
+    return value.numerator, value.denominator
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        PowerOfD("1/2", 2, 1, "1/3"),
+        PowerOfD("1/2", 3, None, "1/3", True),
+        SpeedAwareJSQ(TWO, "1/2"),
+        JSQ(TWO, "1/2", counts="waiting"),
+        JIQ(TWO, "1/2"),
+        SpeedAwareJIQ(TWO, "1/2", fallback="speed"),
+        SED(TWO, "1/2"),
+    ],
+    ids=repr,
+)
+def test_the_checkers_own_rules_are_the_enumerated_ones(policy):
+    pools = [[str(p.fraction), str(p.speed)] for p in policy.pools]
+    system = System({"policy": policy.rule, "load": "1/2", "pools": pools, "n": 4})
+    sizes = policy.pools.sizes(4)
+    for a, b, c, d in [(0, 0, 0, 0), (0, 1, 0, 2), (1, 2, 1, 1), (0, 3, 1, 1), (2, 2, 2, 5), (1, 4, 3, 3)]:
+        flat = (a, b, c, d) if len(sizes) == 2 else tuple(sorted((a, b, c, d)))
+        state = (flat[:2], flat[2:]) if len(sizes) == 2 else (flat,)
+        ours = {c: (int(x.p), int(x.q)) for c, x in policy.enumerated_law(state).items()}
+        theirs = {c: (x.numerator, x.denominator) for c, x in system.law(state).items() if x}
+        assert ours == theirs
+
+
+def _change(path, value):
+    def apply(document):
+        target = document
+        for key in path[:-1]:
+            target = target[key]
+        target[path[-1]] = value(target[path[-1]]) if callable(value) else value
+
+    return apply
+
+
+def _more(by):
+    return lambda text: _hex(int(text, 16) + by)
+
+
+def _hex(x):
+    return f"{'-' if x < 0 else ''}0x{abs(x):x}"
+
+
+def _zero(side):
+    def apply(document):
+        for row in document["proof"][side]["values"]:
+            row[:] = ["0"] * len(row)
+
+    return apply
+
+
+SPOILS = [
+    _change(["problem", "load"], "91/100"),
+    _change(["problem", "load"], "89/100"),
+    _change(["problem", "load"], "1"),
+    _change(["problem", "n"], 3),
+    _change(["problem", "pools"], [["1", "2"]]),
+    _change(["problem", "policy", "eps"], "2/3"),
+    _change(["problem", "policy", "eps"], "-1/2"),
+    _change(["problem", "policy", "g"], 2),
+    _change(["problem", "policy", "d"], 3),
+    _change(["problem", "policy", "rule"], "jsq"),
+    _change(["conclusion", "bounds"], lambda b: [b[0], b[0]]),
+    _change(["conclusion", "bounds"], lambda b: [b[1], b[1]]),
+    _change(["conclusion", "bounds"], ["0", "3"]),
+    _change(["conclusion", "quantity"], "mean_response"),
+    _change(["conclusion", "index"], 1),
+    _change(["proof", "shapes"], []),
+    _change(["proof", "shapes"], lambda s: s[1:]),
+    _change(["proof", "shapes"], lambda s: [s[0], s[0], *s[2:]]),
+    _change(["proof", "shapes", 1], [[1, 1]]),
+    _change(["proof", "top"], lambda t: t - 1),
+    _change(["proof", "bits"], lambda b: b + 1),
+    _change(["proof", "upper", "alpha"], "0"),
+    _change(["proof", "upper", "alpha"], _more(-(2**40))),
+    _change(["proof", "lower", "alpha"], _more(2**40)),
+    _change(["proof", "upper", "values", 3, 2], _more(2**50)),
+    _change(["proof", "lower", "values", 3, 2], _more(-(2**50))),
+    _change(["proof", "upper", "constant", 1], _more(2**55)),
+    _change(["proof", "lower", "linear", 1], _more(-(2**50))),
+    _change(["proof", "upper", "values"], lambda v: v[:-1]),
+    _change(["proof", "upper", "values", 0], lambda v: v[:-1]),
+    _change(["proof", "upper", "values", 0, 0], "1/2"),
+    _zero("upper"),
+    _zero("lower"),
+]
+
+
+@pytest.fixture(scope="module")
+def accepted():
+    document = _document(PowerOfD("9/10", 2, 1, "1/2"), 2, 9)
+    check(document)
+    return document
+
+
+@pytest.mark.parametrize("spoil", SPOILS)
+def test_spoiled_certificates_are_rejected(accepted, spoil):
+    document = copy.deepcopy(accepted)
+    spoil(document)
+    with pytest.raises(Rejected):
+        check(document)
+
+
+def test_a_tail_needs_moments():
+    document = _document(SpeedAwareJSQ(TWO, "1/2"), 2, 8, "tail", 2)
+    check(document)
+    del document["proof"]["moments"]
+    with pytest.raises(Rejected):
+        check(document)
+
+
+def test_rules_without_a_checker_have_no_certificate():
+    assert server_system(SED(TWO, "1/2", ties="random"), n=2, digits=4).certificate("mean_queue") is None
+    assert Policy("1/2").rule is None
