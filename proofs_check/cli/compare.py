@@ -1,0 +1,56 @@
+"""``exaq compare MODEL_A ... -- MODEL_B ... --quantity Q``."""
+
+import json
+
+import click
+
+from exactchains.truth import InputError
+from proofs_check.catalogue import find
+from proofs_check.catalogue.design import compare, order
+from proofs_check.cli.best import ends
+from proofs_check.cli.words import assignments, digits_option
+
+BETWEEN = "//"  # stands for the -- between the two models, which click would take as the end of options
+
+
+class TwoModels(click.Command):
+    """Lets options stand anywhere, also after the ``--`` between the models."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [BETWEEN if word == "--" else word for word in args])
+
+
+@click.command("compare", cls=TwoModels)
+@click.argument("words", nargs=-1, required=True, metavar="MODEL_A NAME=VALUE ... -- MODEL_B NAME=VALUE ...")
+@click.option("--quantity", default="slot_mean", show_default=True, help="quantity whose difference is signed")
+@click.option("--order", "kind", type=click.Choice(["stochastic"]), help="compare the whole laws instead")
+@digits_option(15)
+@click.option("--json", "as_json", is_flag=True, help="as JSON")
+def command(words: tuple[str, ...], quantity: str, kind: str | None, digits: int, as_json: bool) -> None:
+    """Print the certified sign of a difference, or a stochastic order, of two models."""
+    if words.count(BETWEEN) != 1:
+        raise InputError("write the two models with -- between them: age.feedback p=1/2 d=1/10 -- age.actual p=1/2")
+    at = words.index(BETWEEN)
+    sides = [words[:at], words[at + 1 :]]
+    if not all(sides):
+        raise InputError("a model is missing before or after --")
+    models = [find(side[0]) for side in sides]
+    first, second = (m.make(assignments(side[1:])) for m, side in zip(models, sides, strict=True))
+    names = [m.name for m in models]
+    if kind:
+        found = order(first, second)
+        data = {"first": names[0], "second": names[1], "smaller": found.smaller, "violated_at": found.level}
+        text = f"{names[0]} <= {names[1]} stochastically, at every level"
+        if not found.smaller:
+            where = "in the far tail" if found.level is None else f"at level {found.level}"
+            text = f"{names[0]} is not stochastically at most {names[1]}: violated {where}"
+    else:
+        for m in models:
+            m.quantity(quantity)
+        gap = compare(first, second, quantity=quantity, digits=digits).enclosure
+        sign = "=" if gap.lower == gap.upper == 0 else ">" if gap.lower > 0 else "<" if gap.upper < 0 else "?"
+        data = {"first": names[0], "second": names[1], "quantity": quantity, "sign": sign, "difference": ends(gap)}
+        text = f"{quantity}: {names[0]} {sign} {names[1]}, difference {gap.short(digits)} ({gap.status})"
+    click.echo(json.dumps(data, indent=1) if as_json else text)
+    if not kind and sign == "?":
+        click.get_current_context().exit(3)

@@ -1,0 +1,217 @@
+"""The command line as scripts see it: exit codes, one line for every error, JSON, hostile input."""
+
+import json
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from exactchains.number import parse
+from proofs_check.cli.main import cli
+from proofs_check.verify import stored
+
+POINT = ["code=rpc", "n=100", "m=70", "k=10", "eps=3/10"]
+
+
+def run(*words):
+    return CliRunner().invoke(cli, list(words))
+
+
+def refused(*words, code=2):
+    """Run, expect an error of one line and nothing on standard output; return the line."""
+    result = run(*words)
+    assert result.exit_code == code, result.output
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1 and len(lines[0]) < 400 and not result.stdout, result.output
+    return lines[0]
+
+
+def test_solve_prints_the_json_of_the_interface():
+    words = ["solve", "age.feedback", *POINT, "--quantity", "slot_mean,slot_pmf", "--index", "0..2", "--json"]
+    rows = json.loads(run(*words).stdout)
+    assert [(r["quantity"], r["index"]) for r in rows] == [("slot_mean", None), *(("slot_pmf", i) for i in range(3))]
+    for row in rows:
+        assert set(row) == {
+            "model", "parameters", "quantity", "index", "status", "exact", "lower", "upper", "digits",
+            "certain_digits", "method", "certificate", "seconds",
+        }  # fmt: skip
+        assert row["status"] == "enclosed" and row["certain_digits"] >= 30
+        assert parse(row["lower"]) <= parse(row["digits"]) or parse(row["digits"]) <= parse(row["upper"])
+        assert parse(row["lower"]) < parse(row["upper"])
+
+
+def test_text_is_exact():
+    lines = [
+        run("solve", "age.feedback", f"p={p}", "d=1/10", "--quantity", "slot_mean").stdout
+        for p in ("0.5", "5e-1", "1/2")
+    ]
+    assert len(set(lines)) == 1 and "1/3" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["age.feedback", "p=1.1", "d=0"], "p = 1.1"),
+        (["age.feedback", "p=-1/2", "d=0"], "p = -1/2"),
+        (["age.feedback", "p=1/2"], "missing: d"),
+        (["age.feedback", "p=1/2", "d=0", "code=rpc"], "contradict"),
+        (["age.feedback", "p=1/2", "p=1/3", "d=0"], "twice"),
+        (["age.feedback", "p=1/2", "d=0", "lam=1/2"], "no parameter 'lam'"),
+        (["age.feedback", "code=rpc", "n=10", "m=5", "k=7", "eps=1/2"], "k = 7"),
+        (["age.feedback", "code=rpc", "n=-3", "m=1", "k=0", "eps=1/2"], "n = -3"),
+        (["age.feedback", "code=rpc", "n=10", "m=20", "k=7", "eps=1/2"], "20"),
+        (["age.feedback", "code=rpc", "n=3/2", "m=1", "k=0", "eps=1/2"], "n = 3/2"),
+        (["age.feedback", "code=ldpc", "n=3", "m=1", "k=0", "eps=1/2"], "allowed are"),
+        (["age.feedback", "p", "d=0"], "NAME=VALUE"),
+        (["age.feedbak", "p=1/2", "d=0"], "did you mean age.feedback"),
+        (["age.feedback", "p=1", "d=1/10"], "no age law exists"),
+        (["age.periodic", "p=1/2", "d=1/10", "q=-1"], "q = -1"),
+        (["age.feedback", "p=1e3000000", "d=0"], "exponents"),
+        (["age.feedback", "p=1_000", "d=0"], "plain digits"),
+        (["age.feedback", "p=１/２", "d=0"], "plain digits"),
+        (["age.feedback", "p=nan", "d=0"], "plain digits"),
+        (["age.feedback", "p=1/0", "d=0"], "division by zero"),
+        (["age.feedback", "p=" + "9" * 300_000, "d=0"], "at most"),
+        (["age.feedback", "p=__import__('os')", "d=0"], "no number"),
+    ],
+)
+def test_bad_input_ends_in_one_line(words, says):
+    assert says in refused("solve", *words, "--quantity", "slot_mean")
+
+
+def test_unknown_quantities_and_bad_indices_are_named():
+    assert "slot_mean" in refused("solve", "age.feedback", "p=1/2", "d=0", "--quantity", "slot_mena")
+    for index in ("-1", "3..1", "1..x", "0..99999999", "１"):
+        assert "--index" in refused("solve", "age.feedback", "p=1/2", "d=0", "--quantity", "slot_pmf", "--index", index)
+
+
+def test_a_fraction_of_five_thousand_digits_works():
+    p = "1" + "0" * 4998 + "1/" + "3" * 5000
+    result = run("solve", "age.feedback", f"p={p}", "d=0.1", "--quantity", "slot_mean")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[-1].split("=")[1].strip().startswith("0.17857142")  # p is close to 3/10
+
+
+def test_a_thousand_digits_are_printed():
+    row = json.loads(
+        run(
+            "solve", "age.generalised", *POINT, "alpha=9/10", "--quantity", "age_mean", "--digits", "1000", "--json"
+        ).stdout
+    )[0]
+    assert row["certain_digits"] >= 1000 and len(row["digits"].replace(".", "")) >= 1000
+
+
+def test_check_accepts_and_rejects(tmp_path):
+    good = stored("age.feedback.gain")
+    assert run("check", str(good)).exit_code == 0
+    copy = tmp_path / "copy.json"
+    for spoil, reason in [
+        (lambda t: t.replace('"mean_actual - mean_feedback"', '"mean_actual - 2*mean_feedback"'), "conclusion"),
+        (lambda t: t.replace("age.feedback.gain", "age.feedback.improves"), "kind|conclusion|problem"),
+        (lambda t: t.replace("age.feedback.gain", "age.no.such.claim"), "no claim"),
+        (lambda t: t.replace('"ratio_sign": "(p)"', '"ratio_sign": "(-p)"'), "negative"),
+        (lambda t: "[" * 10_000, "."),
+        (lambda t: t.replace('"format": 1', '"format": 1, "format": 1'), "twice"),
+        (lambda t: t.replace('"format": 1', '"format": NaN'), "float"),
+    ]:
+        copy.write_text(spoil(good.read_text()))
+        result = run("check", str(good), str(copy))
+        assert result.exit_code == 1
+        accepted, rejected = result.stdout.strip().splitlines()
+        assert accepted.startswith("ACCEPTED") and rejected.startswith("REJECTED")
+        assert any(word in rejected for word in reason.split("|"))
+
+
+def test_every_flipped_byte_is_harmless_or_rejected(tmp_path):
+    """Flip single bytes all over a certificate: what is still accepted says the same (blanks, the finder's name)."""
+    from proofs_check.check.document import loads
+    from proofs_check.check.exact import Rejected
+    from proofs_check.cli.check import _checked
+
+    good = stored("age.feedback.gain").read_text()
+    original = loads(good)
+    for at in range(0, len(good), 7):
+        for flip in (1, 2, 16):
+            bad = good[:at] + chr(ord(good[at]) ^ flip) + good[at + 1 :]
+            try:
+                data = loads(bad)
+                _checked(data)
+            except Rejected:
+                continue
+            assert data["conclusion"] == original["conclusion"] and data["problem"] == original["problem"], bad[
+                at - 20 : at + 20
+            ]
+
+
+def test_verify_exit_codes_and_files(tmp_path):
+    names = [str(tmp_path / name) for name in ("v.json", "v.xml")]
+    assert run("verify", "age.feedback", "--json", names[0], "--junit", names[1], "--strict").exit_code == 0
+    rows = json.loads((tmp_path / "v.json").read_text())
+    assert all(r["status"] == "PROVED" for r in rows) and "age.feedback.gain" in {r["id"] for r in rows}
+    assert 'name="gain"' in (tmp_path / "v.xml").read_text()
+    assert "did you mean" in refused("verify", "age.feedback.gian")
+
+
+def test_a_rejected_certificate_fails_the_run(tmp_path, monkeypatch):
+    import sys
+
+    module = sys.modules["proofs_check.verify"]  # the package attribute of that name is the function
+    shutil.copy(stored("age.feedback.gain"), tmp_path / "age.feedback.improves.json")
+    module.verification.cache_clear()
+    monkeypatch.setattr(module, "certificate_folder", lambda: tmp_path)
+    try:
+        result = run("verify", "age.feedback.improves", "age.feedback.gain")
+        assert result.exit_code == 1 and "REJECTED" in result.stdout and "another claim" in result.stdout
+        assert "OPEN" in result.stdout
+        assert run("verify", "age.feedback.gain").exit_code == 0
+        assert run("verify", "age.feedback.gain", "--strict").exit_code == 3
+    finally:
+        module.verification.cache_clear()
+
+
+def test_models_describe_themselves():
+    listed = run("models").stdout.splitlines()
+    assert len(listed) >= 12
+    for model in json.loads(run("models", "--json").stdout):
+        text = run("models", model["model"]).stdout
+        assert all(p["name"] in text for p in model["parameters"]) and all(
+            q["name"] in text for q in model["quantities"]
+        )
+
+
+def test_best_and_compare_are_certified():
+    best = json.loads(
+        run(
+            "best",
+            "age.feedback",
+            "code=rpc",
+            "m=7",
+            "k=2",
+            "eps=3/10",
+            "--over",
+            "n=7..20",
+            "--minimise",
+            "age_mean",
+            "--json",
+        ).stdout
+    )
+    assert best["best"] == [11] and len(best["candidates"]) == 14
+    pieces = run(
+        "best",
+        "age.feedback",
+        "code=rpc",
+        "m=4",
+        "k=1",
+        "--over",
+        "n=4..6",
+        "--minimise",
+        "age_mean",
+        "--switches",
+        "eps=1/10..1/2",
+    )
+    assert pieces.exit_code == 0 and len(pieces.stdout.splitlines()) >= 2
+    sides = ["age.feedback", "p=1/2", "d=1/10", "--", "age.actual", "p=1/2"]
+    assert json.loads(run("compare", *sides, "--json").stdout)["sign"] == "<"
+    assert json.loads(run("compare", *sides, "--order", "stochastic", "--json").stdout)["smaller"] is True
+    assert "two models" in refused("compare", "age.feedback", "p=1/2")
+    assert "LO..HI" in refused("best", "age.feedback", "p=1/2", "--over", "n", "--minimise", "age_mean")
