@@ -122,7 +122,8 @@ class _System:
         inner = arb_mat(self.local) + arb_mat(self.up * self.G[1]) * (arb(1) / self.G[2])
         R = arb_mat(self.R[1]) * (arb(1) / self.R[2])
         A = arb_mat(count, count)
-        places = ((0, 0, self.own), (a, 0, self.fall), (b, 0, self.reset), (0, a, self.rise), (a, a, inner), (b, b, R))
+        edge = [(0, 0, self.own), (a, 0, self.fall), (b, 0, self.reset), (0, a, self.rise)]
+        places: list[tuple[int, int, Any]] = [*edge, (a, a, inner), (b, b, R)]
         for row, column, block in places:
             for i, line in enumerate(block.tolist()):
                 for j, v in enumerate(line):
@@ -148,9 +149,9 @@ class _System:
             one = self.one * self.R[2]
             slack = [
                 fmpz_mat([[v] for v in x]) * self.R[2] - R * fmpz_mat([[v] for v in x])
-                for x, R in zip(ends, self.R, strict=False)
+                for x, R in zip(ends, self.R[:2], strict=True)
             ]
-            return max(slack[0].entries()) <= one and min(slack[1].entries()) >= one
+            return bool(max(slack[0].entries()) <= one and min(slack[1].entries()) >= one)
 
         return self._around(s.entries(), u.entries(), accepted)
 
@@ -196,7 +197,7 @@ class _System:
             if n == 0:
                 rows = [fmpz_mat([x[self.width : self.width + self.size]]) for x in measure]
             else:
-                rows, scale = [row * R for row, R in zip(rows, self.R, strict=False)], scale * self.R[2]
+                rows, scale = [row * R for row, R in zip(rows, self.R[:2], strict=True)], scale * self.R[2]
         return found
 
     def mean(self, measure: Ends, visits: Ends) -> list[str]:
