@@ -70,7 +70,7 @@ def dask(scheduler: str | None, limits: Limits) -> Iterator[Engine]:
     """
     if find_spec("distributed") is None:
         raise InputError("--engine dask needs Dask: pip install 'exaq[dask]'; --engine local needs nothing")
-    from distributed import Client, LocalCluster
+    from dask.distributed import Client, LocalCluster
 
     own = None
     if scheduler is None:

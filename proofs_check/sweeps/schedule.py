@@ -54,6 +54,7 @@ class Schedule:
     def __init__(self, engine: Engine, limits: Limits, store: Store, keep: Keep) -> None:
         self.engine, self.limits, self.store, self.keep = engine, limits, store, keep
         self._pace: float | None = None  # seconds an item
+        self._last = 0  # items of the last chunk
 
     def run(self, items: Sequence[Item], report: Progress) -> None:
         """Compute and store all items; what is done when an error or an interrupt ends the run is stored."""
@@ -75,11 +76,12 @@ class Schedule:
             raise
 
     def _size(self, waiting: int) -> int:
-        """Return how many items make a chunk: a second of work, and every worker gets its share of the last ones."""
+        """Return how many items make a chunk: a second of work, doubling up to it; the last ones are shared out."""
         if self._pace is None:
             return 1
         share = -(-waiting // (2 * self.engine.workers))
-        return max(1, min(int(CHUNK / max(self._pace, 1e-6)), share, LARGEST))
+        self._last = max(1, min(int(CHUNK / max(self._pace, 1e-6)), 2 * self._last, share, LARGEST))
+        return self._last
 
     def _store(self, chunk: Sequence[Item], future: Any) -> int:
         listed = self._answers(chunk, future)
