@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from flint import arb, arb_mat, fmpq
+from flint import arb, arb_mat, fmpq, fmpq_mat
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
@@ -56,8 +56,22 @@ def _radius(R: Any) -> Any:
     m = R.nrows()
     if m == 1:
         return R[0, 0]
+    if isinstance(R, fmpq_mat) and (exact := _rational_radius(R)) is not None:
+        return exact
     least, most = _quotients(arb_mat(R), arb_mat([[x] for x in perron_vector(arb_mat(R))]))
     return least.union(most)
+
+
+def _rational_radius(R: fmpq_mat) -> fmpq | None:
+    """Return the spectral radius where it is a fraction: the eigenvalue, alone, that has a positive eigenvector."""
+    m = R.nrows()
+    for factor, _ in R.charpoly().numer().factor()[1]:
+        if factor.degree() == 1 and factor[0] < 0:
+            root = fmpq(-factor[0], factor[1])
+            reduced, rank = (R - fmpq_mat(m, m, [root * (i % (m + 1) == 0) for i in range(m * m)])).rref()
+            if rank == m - 1 and all(reduced[i, i] == 1 and reduced[i, m - 1] < 0 for i in range(rank)):
+                return root
+    return None
 
 
 def perron_vector(R: arb_mat) -> list[arb]:

@@ -102,7 +102,7 @@ def values(matrix: fmpz_mat) -> list[int]:
 
 def _doubles(entries: list[int], bits: int, rows: int) -> Array:
     """Return entries / 2^bits as an array; far apart sizes go to 0 (then ``wide`` is set)."""
-    if bits < 63:
+    if max(entries, default=0) < 1 << 62:
         array = np.ldexp(np.array(entries, dtype=np.int64).astype(float), -bits)
     elif bits < 1000:
         array = np.ldexp(np.array(list(map(float, entries))), -bits)

@@ -52,7 +52,7 @@ class Around:
     middle: fmpz_mat
     width: Matrix
     bits: int
-    doubles: Matrix  # middle / 2^bits, rounded
+    doubles: Matrix  # middle / 2^bits, to a relative 2^-49
 
     @cached_property
     def lower(self) -> fmpz_mat:
@@ -81,7 +81,7 @@ class Enclosing:
     def __init__(self, work: Refinement, near: Refined) -> None:
         self.work, self.near, self.bits = work, near, near.bits
         self.up, self.local, _, _ = work.blocks.doubles
-        self.error = (8 * len(self.up) + 64) * UNIT  # relative, of any product of up to three matrices below
+        self.error = (8 * len(self.up) + 128) * UNIT  # relative, of any product of up to three matrices below
         positive = [self.up, self.local, work.start.G, work.profile]
         if min(float(x[x > 0].min(initial=1.0)) for x in positive) < LEAST:
             raise Undecided("entries too far apart for doubles")
@@ -95,12 +95,12 @@ class Enclosing:
             The inequalities do not hold with the roundings counted.
         """
         G, near, work = self.work.start.G, self.near, self.work
-        live, X = G > 0, _doubles(near.X, self.bits)
+        live, X = G > 0, near.doubles
         error = np.ldexp(np.abs(near.error) + 2.0**-58, near.exponent + self.bits)  # in units of 2^-bits
         delta = 2 * (error[live] / (work.blocks.diagonal[:, None] * G)[live]).max(initial=0.0)
         for _ in range(TRIES):
             width = np.where(live, np.ceil(delta * work.profile), 0)
-            above = (X + np.ldexp(width, -self.bits)) * (1 + 2.0**-50)
+            above = (X + np.ldexp(width, -self.bits)) * (1 + 2.0**-48)
             if (self._slack(above, width)[live] >= error[live]).all():
                 return Around(near.X, width, self.bits, X)
             delta *= 4
@@ -121,7 +121,7 @@ class Enclosing:
             The inequalities do not hold with the roundings counted.
         """
         diagonal, inverse = self.work.blocks.diagonal, self.work.inverse[1]
-        inner = self.local + self.up @ ((first.doubles + np.ldexp(first.width, -self.bits)) * (1 + 2.0**-50))
+        inner = self.local + self.up @ ((first.doubles + np.ldexp(first.width, -self.bits)) * (1 + 2.0**-48))
         t = inverse @ diagonal
         if not (t > 0).all() or (diagonal * t * (1 - self.error) <= inner @ t * (1 + self.error)).any():
             raise Undecided("no M-matrix vector at this precision")
@@ -138,11 +138,11 @@ class Enclosing:
 
     def _quick(self, start: Matrix, inner: Matrix, first: Around) -> Around | None:
         """Return bounds of R from a remainder in doubles, all of whose roundings count as error."""
-        middle = fixed(start, self.bits)
-        R = _doubles(middle, self.bits)
+        R = np.ldexp(np.rint(np.ldexp(start, self.bits)), -self.bits)  # a multiple of 2^-bits, exactly
+        middle = fixed(R, self.bits)
         below = self.local + self.up @ first.doubles
         paid, diagonal = R @ below, R * self.work.blocks.diagonal
-        error = np.abs(self.up + paid - diagonal) + (3 * len(R) + 32) * UNIT * (self.up + paid + diagonal)
+        error = np.abs(self.up + paid - diagonal) + (3 * len(R) + 96) * UNIT * (self.up + paid + diagonal)
         try:
             return self._around(middle, R, inner, np.ldexp(error, self.bits), first)
         except Undecided:

@@ -14,9 +14,13 @@ from exactchains.truth import Undecided
 
 @dataclass(frozen=True)
 class Refined:
-    """A fixed point number near G: ``inner`` = local + up X and the error F(X) = error * 2^exponent."""
+    """A fixed point number near G: ``inner`` = local + up X and the error F(X) = error * 2^exponent.
+
+    ``doubles`` are X / 2^bits to a relative 2^-49.
+    """
 
     X: fmpz_mat
+    doubles: Array
     bits: int
     inner: fmpz_mat
     error: Array
@@ -72,7 +76,7 @@ class Refinement:
         """
         G, (step, inverse) = self.start.G, self.inverse
         at = min(bits, 64 - math.frexp(self.smallest)[1])
-        now, last = self._measured(fixed(G, at), at), math.inf
+        now, last = self._measured(fmpz_mat(len(G), len(G)), np.zeros_like(G), (np.rint(np.ldexp(G, at)), at)), math.inf
         floor = 2 + math.frexp(float(self.blocks.diagonal.max()) * self.blocks.size)[1]  # what rounding X leaves
         right = G - np.outer(np.ones(len(G)), G.mean(0)) if self.conservative else G
         while True:
@@ -85,30 +89,32 @@ class Refinement:
             change = sylvester_sum(step, inverse @ now.error, right)
             size = now.exponent + int(np.frexp(np.abs(change).max())[1])
             finer = max(now.bits, min(bits, 46 - size))
-            X = now.X * (fmpz(1) << (finer - now.bits)) + fixed(change, finer + now.exponent)
-            now = self._measured(X, finer)
+            steps = np.rint(np.ldexp(change, finer + now.exponent))
+            now = self._measured(now.X * (fmpz(1) << (finer - now.bits)), now.doubles, (steps, finer))
 
-    def _measured(self, X: fmpz_mat, bits: int) -> Refined:
-        """Return X, its rows made to sum to 1 where G's do, with F(X) in the unit of the doubles."""
-        X = self._conserved(X, bits)
+    def _measured(self, X: fmpz_mat, doubles: Array, move: tuple[Array, int]) -> Refined:
+        """Return X moved by whole steps of 2^-bits, its rows made to sum to 1 where G's do, and F of it."""
+        steps, bits = move
+        X, doubles = self._conserved(X + fixed(steps, 0), doubles + np.ldexp(steps, -bits), bits)
         inner = self.blocks.inner(X, bits)
         error, exponent = floats(self.blocks.residual(X, inner, bits), -2 * bits - self._shift)
-        return Refined(X, bits, inner, error, exponent)
+        return Refined(X, doubles, bits, inner, error, exponent)
 
     @cached_property
     def _shift(self) -> int:
         unit = self.blocks.unit * int(self.blocks.scale)  # a power of two
         return int(unit.p).bit_length() - int(unit.q).bit_length()
 
-    def _conserved(self, X: fmpz_mat, bits: int) -> fmpz_mat:
-        """Make the rows sum to 1 where they do in truth, by a change of the largest entry."""
+    def _conserved(self, X: fmpz_mat, doubles: Array, bits: int) -> tuple[fmpz_mat, Array]:
+        """Make the rows of X sum to 1 where they do in truth, by a change of the largest entry."""
         if not self.conservative:
-            return X
-        m, largest = self.blocks.size, self.start.G.argmax(1)
-        sums, one = X * column([1] * m), fmpz(1) << bits
+            return X, doubles
+        m, largest, one = self.blocks.size, self.start.G.argmax(1), 1 << bits
+        missing = [one - int(x) for x in (X * column([1] * m)).entries()]
         for i, j in enumerate(largest.tolist()):
-            X[i, j] += one - sums[i, 0]
-        return X
+            X[i, j] += missing[i]
+        doubles[np.arange(m), largest] += [math.ldexp(x, -bits) for x in missing]
+        return X, doubles
 
     def divided(self, X: fmpz_mat, near: Refined, enough: int) -> tuple[fmpz_mat, Array, int]:
         """Return X near up M^-1, for M = -(local + up G) of a refined G, and the exact remainder up - X M.

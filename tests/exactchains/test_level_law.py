@@ -206,3 +206,30 @@ def test_random_laws_balance_and_sum_to_one(up, down, there, back):
     least = sum(x.lower for n in range(3) for x in law.level(n)) + law.tail(3).lower
     assert least <= 1 <= mass
     accepted(law)
+
+
+def test_three_hundred_servers_keep_relative_digits():
+    servers, load = 300, Fraction(270)
+    edge: dict = {}
+    for n in range(servers):
+        edge[n, n + 1], edge[n, n] = [[str(load)]], [[str(-load - n)]]
+        if n:
+            edge[n, n - 1] = [[str(n)]]
+    jumps = {-1: [[str(servers)]], 0: [[str(-load - servers)]], 1: [[str(load)]]}
+    law = level_law(LevelChain.jumping(jumps, boundary=edge))
+    term = total = Fraction(1)
+    for n in range(1, servers):
+        term = term * load / n
+        total += term
+    wait = term * load / servers / (1 - load / servers)
+    assert law.level(0)[0].contains(1 / (total + wait)) and law.level(0)[0].upper < QQ.convert("1e-100")
+    assert law.tail(servers).contains(wait / (total + wait))
+
+
+def test_rates_three_hundred_orders_of_magnitude_apart():
+    tiny = Fraction("1e-300")
+    blocks = [[str(tiny), "0"], ["0", "1"]], [["0", "1"], ["1e-200", "0"]], [["1", "1"], ["1e250", "1e299"]]
+    chain = generator(*blocks, boundary_local=[[str(-1 - tiny), "1"], ["1", "-2"]])
+    law = level_law(chain)
+    assert balanced(chain, law, 4) and all(x.has_digits(15) for x in law.level(3))
+    assert law.decay.has_digits(15) and law.certificate is None

@@ -5,16 +5,18 @@ from fractions import Fraction
 from pathlib import Path
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exactchains import DoesNotExist, LevelChain, rational
+from exactchains import Balls, DoesNotExist, LevelChain, rational
 from exactchains.solvers.ball_reduction import ball_bounds
 from exactchains.solvers.level_drift import Drift, drift
 from exactchains.solvers.level_integers import level_integers
 from exactchains.solvers.matrix_geometric import _refined, _rows, _starts, rate_matrix
 from exactchains.solvers.rate_certificate import drift_certificate
+from exactchains.truth import InputError
 from proofs_check.check.document import check, loads
 
 from .level_chains import generator, logarithmic_reduction, single_server
@@ -204,3 +206,51 @@ def test_near_critical_chains_know_their_side(exponent, side, rate):
     )
     assert rates.status == ("transient" if 2 * (load - 1) * rate + load - 1 > 0 else "recurrent")
     accepted(rates.certificate)
+
+
+def dense(m, load, seed):
+    """Doubles over three decades whose drift ratio is ``load``, as exact numbers."""
+    rng = np.random.default_rng(seed)
+    up, local, down = (10.0 ** (-3 * rng.random((m, m))) for _ in range(3))
+    np.fill_diagonal(local, 0)
+    for _ in range(60):
+        Q = up + local + down
+        Q = Q - np.diag(Q.sum(1))
+        Q[:, 0] = 1
+        law = np.linalg.solve(Q.T, np.eye(m)[0])
+        up = up * (load * (law @ down).sum() / (law @ up).sum())
+    return LevelChain.from_floats({"up": up.tolist(), "local": local.tolist(), "down": down.tolist()})
+
+
+@pytest.mark.parametrize(("m", "gap"), [(10, 1e-3), (30, 1e-6), (30, 1e-9), (24, -1e-6)])
+def test_dense_chains_near_load_one_have_every_digit(m, gap):
+    """Peers report 9 digits, nan or an exception at these sizes and loads."""
+    rates = rate_matrix(dense(m, 1 - gap, seed=m), digits=15)
+    assert rates.status == ("recurrent" if gap > 0 else "transient") and rates.certain_digits >= 15
+    if gap > 0:
+        for row in rates.G:
+            assert sum(x.lower for x in row) <= 1 <= sum(x.upper for x in row)
+    accepted(rates.certificate)
+
+
+def test_many_digits_nest():
+    chain = dense(6, 0.99, seed=5)
+    few, many = rate_matrix(chain, digits=15), rate_matrix(chain, digits=300)
+    assert many.certain_digits >= 300
+    for one, two in ((few.G, many.G), (few.R, many.R)):
+        for row, finer in zip(one, two, strict=True):
+            assert all(x.lower <= y.lower <= y.upper <= x.upper for x, y in zip(row, finer, strict=True))
+    accepted(many.certificate)
+
+
+def test_only_exact_rates_are_solved():
+    with pytest.raises(InputError, match="exact rates"):
+        rate_matrix(LevelChain.from_blocks({"up": [["1"]], "local": [["-3"]], "down": [["2"]]}, domain=Balls(64)))
+    with pytest.raises(InputError, match="digits = 0"):
+        rate_matrix(single_server("1/2"), digits=0)
+
+
+def test_the_scalar_peer_case():
+    case = CASES["qbd-scalar"]
+    rates = rate_matrix(single_server("3/5"))
+    assert case["R_exact"] == "rho" and rates.R[0][0].value == rational("3/5") and rates.G[0][0].value == 1
