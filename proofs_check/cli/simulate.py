@@ -24,14 +24,14 @@ from proofs_check.simulators.reference import simulate, write
     help="slots or jobs; by default what a verdict at the default margin needs",
 )
 def command(model: str, parameters: tuple[str, ...], seed: int, out: Path, length: int | None) -> None:
-    """Simulate MODEL packet by packet and write what happened as CSV.
+    """Simulate MODEL packet by packet, or job by job, and write what happened as CSV.
 
     The simulator shares no chain and no formula with the exact code.
     """
     subject = find(model)
-    thing = subject.make(assignments(parameters))
+    values = subject.read(assignments(parameters))
     if not out.parent.is_dir():
         raise InputError(f"--out {out}: the folder {out.parent} does not exist")
-    header, rows = simulate(subject, thing, seed=seed, length=length)
+    header, rows = simulate(subject, values, seed=seed, length=length)
     write(out, header, rows)
     click.echo(f"{out}: {len(rows)} rows of {', '.join(header)}", err=True)

@@ -7,8 +7,9 @@ import numpy as np
 
 from exactchains.truth import InputError
 from proofs_check.simulators.pieces import Floats, Pieces
-from proofs_check.simulators.statistics import MEAN, VARIANCE, Statistic
+from proofs_check.simulators.statistics import BATCHES, MEAN, VARIANCE, Statistic
 
+MANY_LOST = 10
 ROUNDING = 1e-7  # relative slack of causality: traces are often printed with eight digits
 
 
@@ -16,15 +17,18 @@ ROUNDING = 1e-7  # relative slack of causality: traces are often printed with ei
 class Jobs:
     """A job trace: times of arrival (or generation), start of service and departure (or delivery); NaN: not yet.
 
-    ``start`` may be None.  ``remarks`` are what reading found out.
+    ``start`` and ``server`` may be None; queue lengths are averaged over ``servers``.
+    ``remarks`` are what reading found out.
     """
 
     source: str
     arrive: Floats
     end: Floats
     start: Floats | None = None
+    server: Floats | None = None
     first_line: int = 2
     remarks: list[str] = field(default_factory=list)
+    servers: int = 1
 
     what = "jobs"
 
@@ -61,8 +65,8 @@ class Jobs:
             done = self.finished
             found.add_values(self.end[done] - self.arrive[done])
         elif quantity in ("mean_queue", "tail"):
-            durations, levels = self.levels()
-            value = levels if quantity == "mean_queue" else (levels >= (index or 0)).astype(float)
+            durations, total = self.levels() if quantity == "mean_queue" else self.busy_servers(index or 0)
+            value = total / self.servers
             found.add(durations, durations * value, durations * value * value)
         elif quantity in AGE_STATISTICS:
             peaks = quantity.startswith("peak")
@@ -86,13 +90,49 @@ class Jobs:
 
         Jobs still there at the end count as present; after the last arrival that was written nothing is known.
         """
-        arrive = np.sort(self.arrive)
-        leave = np.sort(np.where(self.finished, self.end, np.inf))
-        times = np.concatenate([arrive, leave[leave < arrive[-1]]])
-        steps = np.concatenate([np.ones(len(arrive)), -np.ones(len(times) - len(arrive))])
+        self._refuse_lost()
+        times, steps, _ = self._events()
         order = np.argsort(times, kind="stable")
         times, steps = times[order], steps[order]
         return np.diff(times), np.maximum(np.cumsum(steps)[:-1], 0)
+
+    def busy_servers(self, least: int) -> tuple[Floats, Floats]:
+        """Return durations and numbers of servers with at least ``least`` jobs, from the first arrival to the last."""
+        if self.servers == 1:
+            durations, levels = self.levels()
+            return durations, (levels >= least).astype(float)
+        if self.server is None:
+            raise InputError(f"{self.source}: tail needs to know the server of each job; add a column server")
+        if least == 0:
+            return np.ones(2 * BATCHES[-1]), np.full(2 * BATCHES[-1], float(self.servers))
+        times, steps, where = self._events()
+        order = np.lexsort((times, where))
+        times, steps, where = times[order], steps[order], where[order]
+        level = np.cumsum(steps)
+        first = np.searchsorted(where, where)  # the events of each server stand together; each starts empty
+        level -= np.where(first > 0, level[first - 1], 0)
+        crossing = np.where(steps > 0, level == least, level == least - 1) * steps
+        by_time = np.argsort(times, kind="stable")
+        return np.diff(times[by_time]), np.cumsum(crossing[by_time])[:-1]
+
+    def _refuse_lost(self) -> None:
+        """Refuse to count jobs without departure as present when they came long before jobs that left."""
+        half = self.arrive <= np.median(self.arrive)
+        lost = np.flatnonzero(~self.finished & half)
+        if len(lost) > MANY_LOST:
+            raise InputError(
+                f"{self.source} line {self.first_line + lost[0]}: {len(lost)} jobs of the first half never left; if "
+                "they were lost, leave their rows out to estimate queue lengths"
+            )
+
+    def _events(self) -> tuple[Floats, Floats, Floats]:
+        """Return times, steps (+1 arrival, -1 departure) and servers, up to the last arrival."""
+        end = self.arrive.max()
+        left = self.finished & (np.where(self.finished, self.end, np.inf) < end)
+        server = np.zeros(self.count) if self.server is None else self.server
+        times = np.concatenate([self.arrive, self.end[left]])
+        steps = np.concatenate([np.ones(self.count), -np.ones(int(left.sum()))])
+        return times, steps, np.concatenate([server, server[left]])
 
     def deliveries(self) -> tuple[Floats, Floats]:
         """Return times of deliveries that lower the age, and the generation times of what they deliver."""

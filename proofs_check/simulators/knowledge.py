@@ -6,9 +6,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from proofs_check.catalogue.model import Model
-from proofs_check.simulators import age_suspects, classic_suspects
+from proofs_check.simulators import age_suspects, balancing_suspects, classic_suspects
 from proofs_check.simulators.birth_death import birth_death
 from proofs_check.simulators.diagnosis import Suspect
+from proofs_check.simulators.observed import Observed
 from proofs_check.simulators.planning import age_variance_constant
 from proofs_check.simulators.slot_ages import OBSERVABLES
 from proofs_check.simulators.statistics import VARIANCE
@@ -17,11 +18,8 @@ from proofs_check.simulators.statistics import VARIANCE
 class Knowledge(Protocol):
     """What the validator asks about a model with its parameters."""
 
-    slots: bool
-
-    @property
-    def rate(self) -> float | None:
-        """Arrival rate, for Little's law."""
+    observed: Observed
+    digits: int  # of exact values: far beyond any sampling error
 
     def variance_constant(self, quantity: str, index: int | None, shape: str) -> float | None:
         """Return lim T Var(estimate from weight T) of the exact model for data of a shape, where it is known."""
@@ -34,14 +32,16 @@ def knowledge(model: Model, values: Mapping[str, Any], thing: Any) -> Knowledge:
     """Return what is known about a model of the catalogue."""
     if model.name.startswith("age.") and hasattr(thing, "scheme"):
         return AgeKnowledge(thing.scheme)
+    if hasattr(thing, "policy"):
+        return BalancingKnowledge(model, values, thing)
     return ClassicKnowledge(model, values)
 
 
 class AgeKnowledge:
     """An update scheme, observed slot by slot."""
 
-    slots = True
-    rate = None
+    observed = Observed(slots=True)
+    digits = 15
 
     def __init__(self, scheme: Any) -> None:
         self.scheme = scheme
@@ -68,14 +68,11 @@ class AgeKnowledge:
 class ClassicKnowledge:
     """A classic queue; its number in the system is a birth-death process where service is exponential."""
 
-    slots = False
+    digits = 15
 
     def __init__(self, model: Model, values: Mapping[str, Any]) -> None:
         self.model, self.values = model, values
-
-    @property
-    def rate(self) -> float | None:
-        return float(self.values["lam"]) if "lam" in self.values else None
+        self.observed = Observed(rate=float(values["lam"]) if "lam" in values else None)
 
     def variance_constant(self, quantity: str, index: int | None, shape: str) -> float | None:
         chain = birth_death(self.model.name, self.values)
@@ -85,11 +82,28 @@ class ClassicKnowledge:
             return _daley(float(self.values["lam"] / self.values["mu"])) / float(self.values["mu"]) ** 2
         if shape == "Values":
             return None
-        value = _of_level(quantity, index, chain.servers, self.rate)
+        value = _of_level(quantity, index, chain.servers, self.observed.rate)
         return None if value is None else chain.variance_constant(value)
 
     def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
         return classic_suspects.suspects(self.model, self.values, quantity, index)
+
+
+class BalancingKnowledge:
+    """A dispatching rule on n servers; without n the data of any number of servers are those of one."""
+
+    digits = 5
+
+    def __init__(self, model: Model, values: Mapping[str, Any], system: Any) -> None:
+        self.model, self.values, self.system = model, values, system
+        servers = system.n or 1
+        self.observed = Observed(rate=servers * float(system.policy.load), servers=servers)
+
+    def variance_constant(self, quantity: str, index: int | None, shape: str) -> float | None:
+        return None  # the run's own estimate is used
+
+    def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
+        return balancing_suspects.suspects(self.model, self.values, quantity, index)
 
 
 def _of_level(

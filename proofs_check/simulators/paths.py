@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from exactchains.truth import InputError
+from proofs_check.simulators.observed import Observed
 from proofs_check.simulators.pieces import Floats, Pieces
 from proofs_check.simulators.statistics import MEAN, Statistic
 
@@ -23,14 +24,13 @@ class Levels:
         True: a value holds until the next line, and is weighted by that time; False: samples at regular instants.
     waiting
         The level counts waiting jobs only.
-    rate
-        Arrival rate of the model; by Little's law the mean wait is the mean number waiting over it.
+    seen
+        By Little's law with its arrival rate the mean wait is the mean number waiting over it; levels are totals over
+        its servers.
     """
 
-    def __init__(
-        self, table: Any, columns: list[str], *, path: bool, waiting: bool = False, rate: float | None = None
-    ) -> None:
-        self.table, self.columns, self.path, self.waiting, self.rate = table, columns, path, waiting, rate
+    def __init__(self, table: Any, columns: list[str], *, path: bool, waiting: bool = False, seen: Observed) -> None:
+        self.table, self.columns, self.path, self.waiting, self.seen = table, columns, path, waiting, seen
         self.what = "lines" if path else "samples"
         self.plain_mean = self.weighted_mean = 0.0
         self.total, self.rows = 0.0, 0
@@ -46,8 +46,8 @@ class Levels:
     @property
     def quantities(self) -> tuple[str, ...]:
         if not self.waiting:
-            return ("mean_queue", "tail")
-        return ("mean_wait",) if self.rate else ()
+            return ("mean_queue", "tail") if self.seen.servers == 1 else ("mean_queue",)
+        return ("mean_wait",) if self.seen.rate else ()
 
     def pieces(self, quantity: str, index: int | None) -> tuple[Pieces, Statistic]:
         """Return the pieces from which a quantity is estimated, and how."""
@@ -55,16 +55,18 @@ class Levels:
             raise InputError(self._unable(quantity))
         found, self.total, self.rows = Pieces(), 0.0, 0
         for duration, level in self.blocks():
-            if quantity == "tail":
-                value = (level >= (index or 0)).astype(float)
-            else:
-                value = level / self.rate if quantity == "mean_wait" and self.rate else level
+            above = (level >= (index or 0)).astype(float)
+            value = above if quantity == "tail" else level / self._unit(quantity)
             found.add(duration, duration * value, duration * value * value)
         weight, first, _ = found.array().sum(axis=0)
         self.plain_mean = self.total / max(self.rows, 1)
         if quantity != "tail" and weight > 0:
-            self.weighted_mean = first / weight * (self.rate if quantity == "mean_wait" and self.rate else 1)
+            self.weighted_mean = first / weight * self._unit(quantity)
         return found, MEAN
+
+    def _unit(self, quantity: str) -> float:
+        """Return the level that stands for one unit of the quantity."""
+        return self.seen.rate or 1.0 if quantity == "mean_wait" else float(self.seen.servers)
 
     def blocks(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield (durations, levels), checked; the last line of a path has no duration and is left out."""

@@ -10,6 +10,7 @@ import numpy as np
 from exactchains.truth import InputError
 from proofs_check.simulators.jobs import Jobs
 from proofs_check.simulators.memory import MemoryTable, read_json, table_of
+from proofs_check.simulators.observed import Observed
 from proofs_check.simulators.paths import Levels
 from proofs_check.simulators.pieces import Floats
 from proofs_check.simulators.slot_ages import AGE_NAMES, SlotAges
@@ -22,6 +23,7 @@ WAITING = ("queue_len", "requesters_length", "num_queued", "waiting", "queue")
 IN_SERVICE = ("busy", "claimers_length", "in_service", "server")
 ARRIVE = ("t_arrive", "t_gen", "arrival", "arrival_time", "arrive", "gen", "generated", "start_time")
 START = ("t_start", "start", "service_start", "service_start_time")
+SERVER = ("server", "server_id", "q_id")
 END = ("t_depart", "t_end", "departure", "depart", "departure_time", "delivery", "end_time")
 
 
@@ -32,25 +34,23 @@ class Preset:
     name: str
     about: str
     fits: Callable[[list[str]], bool]
-    read: Callable[[Any, float | None], Any]
+    read: Callable[[Any, Observed], Any]
 
 
-def read(data: Any, *, preset: str | None = None, rate: float | None = None, slots: bool = False) -> Any:
+def read(data: Any, seen: Observed, *, preset: str | None = None) -> Any:
     """Return the canonical shape of a simulator's output: a file, or data in memory.
 
     Parameters
     ----------
     data
         Path of a CSV, TSV, JSON or JSONL file; or a DataFrame, an array, a list of records, a dictionary of columns.
+    seen
+        What the model says about the system that was observed.
     preset
         Name of one of ``PRESETS``; None: the first whose columns are there.
-    rate
-        Arrival rate of the model, for Little's law.
-    slots
-        The model is one of slot ages.
     """
     table = opened(data)
-    if slots:
+    if seen.slots:
         if preset not in (None, "slot-ages"):
             raise InputError(f"--format {preset}: a model of slot ages reads slot-ages only")
         return SlotAges(table)
@@ -61,7 +61,7 @@ def read(data: Any, *, preset: str | None = None, rate: float | None = None, slo
             f"{', '.join(p.name for p in PRESETS)}; rename columns "
             f"(job trace: t_arrive, t_start, t_end; levels: t, level)"
         )
-    return chosen.read(table, rate)
+    return chosen.read(table, seen)
 
 
 def opened(data: Any) -> Any:
@@ -107,7 +107,7 @@ def _first(columns: list[str], names: tuple[str, ...]) -> str | None:
     return next((name for name in names if name in columns), None)
 
 
-def _ciw(table: Any, rate: float | None) -> Jobs:
+def _ciw(table: Any, seen: Observed) -> Jobs:
     """One row a finished visit; a node that takes no time at all is a dispatcher, whose visits are no jobs."""
     line, (node, arrive, start, leave) = _columns(table, "node", "arrival_date", "service_start_date", "exit_date")
     assert node is not None and arrive is not None and start is not None and leave is not None
@@ -129,30 +129,32 @@ def _ciw(table: Any, rate: float | None) -> Jobs:
     if np.all(np.isfinite(leave[keep])):
         notes.append("Ciw lists finished visits only; unfinished jobs are missing (include_incomplete=True)")
     order = np.flatnonzero(keep)[np.argsort(arrive[keep], kind="stable")]
-    return Jobs(str(table.path), arrive[order], leave[order], start[order], line, notes)
+    numbered = np.unique(node[order], return_inverse=True)[1] if len(nodes) > 1 else None
+    return Jobs(str(table.path), arrive[order], leave[order], start[order], numbered, line, notes, seen.servers)
 
 
-def _jobs(table: Any, rate: float | None) -> Jobs:
+def _jobs(table: Any, seen: Observed) -> Jobs:
     start = _first(table.columns, START)
-    line, (arrive, begin, end) = _columns(table, _first(table.columns, ARRIVE), start, _first(table.columns, END))
+    names = (_first(table.columns, ARRIVE), start, _first(table.columns, END), _first(table.columns, SERVER))
+    line, (arrive, begin, end, server) = _columns(table, *names)
     assert arrive is not None and end is not None
     end, notes = _without_sentinels(arrive, end)
     if begin is not None:
         begin = np.where((begin == 0) & (arrive > 0), np.nan, begin)
-    return Jobs(str(table.path), arrive, end, begin, line, notes)
+    return Jobs(str(table.path), arrive, end, begin, server, line, notes, seen.servers)
 
 
-def _queueing_tool(table: Any, rate: float | None) -> Jobs:
+def _queueing_tool(table: Any, seen: Observed) -> Jobs:
     """Departure 0 marks a job that has not left; several queues follow one another."""
     line, (arrive, begin, end) = _columns(table, "arrival", "service", "departure")
     assert arrive is not None and begin is not None and end is not None
     end, notes = _without_sentinels(arrive, end)
     begin = np.where((begin == 0) & (arrive > 0), np.nan, begin)
     order = np.argsort(arrive, kind="stable")
-    return Jobs(str(table.path), arrive[order], end[order], begin[order], line, notes)
+    return Jobs(str(table.path), arrive[order], end[order], begin[order], None, line, notes, seen.servers)
 
 
-def _aoi_simulator(table: Any, rate: float | None) -> Jobs:
+def _aoi_simulator(table: Any, seen: Observed) -> Jobs:
     line, (arrive, begin, end) = _columns(table, "gen", "service_start", "delivery")
     assert arrive is not None and begin is not None and end is not None
     end, notes = _without_sentinels(arrive, end)
@@ -160,15 +162,15 @@ def _aoi_simulator(table: Any, rate: float | None) -> Jobs:
     if notes:
         notes.append("the aoi-simulator counts updates that were not delivered (delivery 0) as preempted")
     order = np.argsort(arrive, kind="stable")
-    return Jobs(str(table.path), arrive[order], end[order], begin[order], line, notes)
+    return Jobs(str(table.path), arrive[order], end[order], begin[order], None, line, notes, seen.servers)
 
 
-def _simmer(table: Any, rate: float | None) -> Jobs:
+def _simmer(table: Any, seen: Observed) -> Jobs:
     """Waiting is what is left of the stay beside the activity; rows of ongoing arrivals have no end."""
     line, (arrive, end, activity) = _columns(table, "start_time", "end_time", "activity_time")
     assert arrive is not None and end is not None and activity is not None
     order = np.argsort(arrive, kind="stable")
-    return Jobs(str(table.path), arrive[order], end[order], (end - activity)[order], line, [])
+    return Jobs(str(table.path), arrive[order], end[order], (end - activity)[order], None, line, [], seen.servers)
 
 
 def _without_sentinels(arrive: Floats, end: Floats) -> tuple[Floats, list[str]]:
@@ -183,7 +185,7 @@ def _without_sentinels(arrive: Floats, end: Floats) -> tuple[Floats, list[str]]:
     ]
 
 
-def _levels(table: Any, rate: float | None) -> Levels:
+def _levels(table: Any, seen: Observed) -> Levels:
     """Levels over time: waiting and in service are added when both are there."""
     time = _first(table.columns, TIME)
     system, waiting = _first(table.columns, IN_SYSTEM), _first(table.columns, WAITING)
@@ -198,17 +200,17 @@ def _levels(table: Any, rate: float | None) -> Levels:
         [time, *(name for name in columns if name)],
         path=not polled,
         waiting=system is None and serving is None,
-        rate=rate,
+        seen=seen,
     )
 
 
-def _values(table: Any, rate: float | None) -> Values:
+def _values(table: Any, seen: Observed) -> Values:
     value = _first(table.columns, VALUE)
     assert value is not None
     return Values(table, value, _first(table.columns, WEIGHTS))
 
 
-def _summary(table: Any, rate: float | None) -> Summary:
+def _summary(table: Any, seen: Observed) -> Summary:
     return Summary(table, "mean", _first(table.columns, HALF_WIDTH))
 
 

@@ -1,6 +1,7 @@
 """Reference simulators: follow packets and jobs one by one, seeded, and write the canonical shapes."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,38 +10,60 @@ import numpy as np
 from aoi_tools.simulation import slot_ages
 from exactchains.truth import InputError
 from proofs_check.catalogue.model import Model
-from proofs_check.simulators.knowledge import AgeKnowledge
+from proofs_check.simulators.knowledge import Knowledge, knowledge
 from proofs_check.simulators.pieces import Floats
+from proofs_check.simulators.queue_runs import job_trace
+from proofs_check.simulators.server_runs import server_trace
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, PLANNED, Margin
 
 FEWEST, HOPELESS, MOST = 10_000, 100_000, 5_000_000  # rows of a run whose length is not given
 ROOM = 1.25  # above the planned length
+Run = tuple[list[str], Floats]
 
 
-def simulate(model: Model, thing: Any, *, seed: int, length: int | None = None) -> tuple[list[str], Floats]:
+def simulate(model: Model, values: Mapping[str, Any], *, seed: int, length: int | None = None) -> Run:
     """Return (column names, rows) of a seeded run.
 
     Parameters
     ----------
+    values
+        The model's parameters, read.
     length
-        Slots of an age model.  By default what :func:`validate` needs to agree on the mean at its default margin.
+        Slots of an age model, jobs of a queue.  By default what :func:`validate` needs to agree at its default margin.
     """
-    if not model.name.startswith("age."):
-        raise InputError(f"{model.name} cannot be simulated yet; models age.* can")
-    slots = length or planned(model, thing)
-    ages = slot_ages(thing.scheme, slots=slots, seed=seed)
-    return ["slot", "age"], np.column_stack([np.arange(slots), ages])
+    thing = model.build(values)
+    size = length or planned(model, values, thing)
+    if hasattr(thing, "scheme"):
+        ages = slot_ages(thing.scheme, slots=size, seed=seed)
+        return ["slot", "age"], np.column_stack([np.arange(size), ages])
+    if hasattr(thing, "policy"):
+        if thing.n is None:
+            raise InputError(f"{model.name}: the limit of many servers has no jobs to simulate; give n")
+        return server_trace(thing.policy, thing.n, jobs=size, seed=seed, buffer=thing.buffer)
+    return job_trace(model.name, values, jobs=size, seed=seed)
 
 
-def planned(model: Model, thing: Any) -> int:
-    """Return how many slots decide the mean slot age at the default margin; ``HOPELESS`` when no feasible run does."""
-    mean = model.results(thing, ["slot_mean"], [0], 15)[0].enclosure
-    constant = AgeKnowledge(thing.scheme).variance_constant("slot_mean", None)
-    if constant is None or mean.lower <= 0:
-        return FEWEST
+def planned(model: Model, values: Mapping[str, Any], thing: Any) -> int:
+    """Return how many slots or jobs decide the model's means at the default margin; ``HOPELESS`` if no feasible run."""
+    known = knowledge(model, values, thing)
+    names = [q.name for q in model.quantities if q.name in ("slot_mean", "mean_queue", "mean_wait")]
+    lengths = [_length(model, thing, known, name) for name in names]
+    found = [length for length in lengths if length is not None]
+    if not found:
+        return HOPELESS
+    return HOPELESS if max(found) > MOST else max(FEWEST, math.ceil(max(found)))
+
+
+def _length(model: Model, thing: Any, known: Knowledge, quantity: str) -> float | None:
+    """Return the number of slots or jobs after which one mean is decided, where the model's variance is known."""
+    constant = known.variance_constant(quantity, None, "Levels")
+    if constant is None:
+        return None
+    mean = model.results(thing, [quantity], [0], known.digits)[0].enclosure
+    if mean.lower <= 0:
+        return None
     tolerance = float(Margin.read(DEFAULT_MARGIN).around(mean))
-    needed = ROOM * constant * (PLANNED / tolerance) ** 2
-    return HOPELESS if needed > MOST else max(FEWEST, math.ceil(needed))
+    return ROOM * constant * (PLANNED / tolerance) ** 2 * (known.observed.rate or 1.0)
 
 
 def write(path: Path, header: list[str], rows: Floats) -> None:

@@ -16,7 +16,6 @@ from proofs_check.simulators.statistics import BATCHES, Estimate, estimate
 from proofs_check.simulators.values import Summary
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, Judgement, Margin, Verdict, judge
 
-DIGITS = 15  # of the exact value: far beyond any sampling error
 LEAST_PIECES = 2 * min(BATCHES)
 
 
@@ -88,9 +87,9 @@ def validate(
     subject, tolerance = find(model), Margin.read(margin)
     values = subject.read(parameters)
     thing = subject.build(values)
-    exact = subject.results(thing, quantities, indices, DIGITS)
     known = knowledge(subject, values, thing)
-    read = presets.read(data, preset=preset, rate=known.rate, slots=known.slots)
+    exact = subject.results(thing, quantities, indices, known.digits)
+    read = presets.read(data, known.observed, preset=preset)
     findings = []
     for result in exact:
         found = _estimated(read, result, data)

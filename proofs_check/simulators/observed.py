@@ -1,0 +1,16 @@
+"""What a model says about the system that was observed, as far as reading data needs it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Observed:
+    """How data of a model are to be read.
+
+    ``rate`` is the arrival rate, for Little's law; ``servers`` the number over which queue lengths are averaged;
+    ``slots`` whether the data are slot ages.
+    """
+
+    rate: float | None = None
+    servers: int = 1
+    slots: bool = False

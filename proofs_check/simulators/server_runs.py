@@ -1,0 +1,91 @@
+"""Load balancing simulated job by job on n servers: of a policy only its rule ``route(sample)`` is used.
+
+Shares with the exact code the rule that defines the policy, and none of its chains, laws or closed forms.
+"""
+
+import heapq
+from collections.abc import Callable
+from itertools import accumulate
+
+import numpy as np
+from numpy.random import Generator
+
+from exactchains.truth import InputError
+from meanfield.models.policy import Policy, Server
+from proofs_check.simulators.pieces import Floats
+
+Rule = Callable[[tuple[tuple[int, int], ...]], tuple[list[int], list[float]]]
+
+
+def server_trace(
+    policy: Policy, n: int, *, jobs: int, seed: int, buffer: int | None = None
+) -> tuple[list[str], Floats]:
+    """Return (column names, rows) of a job trace on ``n`` servers that start empty; lost jobs are left out.
+
+    Jobs come at rate n * load; each server works first come first served at its pool's speed.
+    """
+    policy.check(n)
+    streams = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3)]
+    arrive = np.cumsum(streams[0].exponential(1 / (n * float(policy.load)), jobs))
+    work = streams[1].exponential(1.0, jobs)
+    pool = [j for j, size in enumerate(policy.pools.sizes(n)) for _ in range(size)]
+    speed = [float(policy.pools.speeds[j]) for j in pool]
+    present, free = [0] * n, [0.0] * n
+    leaving: list[tuple[float, int]] = []
+    choose = _chooser(policy, pool, streams[2])
+    rows = np.empty((jobs, 5))
+    kept = 0
+    for i, (time, length) in enumerate(zip(arrive.tolist(), work.tolist(), strict=True)):
+        while leaving and leaving[0][0] <= time:
+            present[heapq.heappop(leaving)[1]] -= 1
+        server = choose(present)
+        if buffer is not None and present[server] >= buffer:
+            continue
+        start = max(time, free[server])
+        free[server] = start + length / speed[server]
+        heapq.heappush(leaving, (free[server], server))
+        present[server] += 1
+        rows[kept] = i, time, start, free[server], server
+        kept += 1
+    return ["job", "t_arrive", "t_start", "t_end", "server"], rows[:kept]
+
+
+def _chooser(policy: Policy, pool: list[int], rng: Generator) -> Callable[[list[int]], int]:
+    """Return the draw of a server for a job, given the numbers of jobs present at each."""
+    sample = _sampler(policy, pool, rng)
+    known: dict[tuple[tuple[int, int], ...], tuple[list[int], list[float]]] = {}
+
+    def choose(present: list[int]) -> int:
+        seen = sample()
+        state = tuple((pool[s], present[s]) for s in seen)
+        if state not in known:
+            if len(known) > 200_000:
+                known.clear()
+            known[state] = _routed(policy, state)
+        positions, sums = known[state]
+        u = rng.random()
+        return seen[next((p for p, high in zip(positions, sums, strict=True) if u < high), positions[-1])]
+
+    return choose
+
+
+def _routed(policy: Policy, state: tuple[tuple[int, int], ...]) -> tuple[list[int], list[float]]:
+    shares = policy.route([Server(j, policy.pools.speeds[j], jobs) for j, jobs in state])
+    return list(shares), list(accumulate(float(x) for x in shares.values()))
+
+
+def _sampler(policy: Policy, pool: list[int], rng: Generator) -> Callable[[], list[int]]:
+    """Return the draw of the servers that a job sees, in the order in which it sees them."""
+    n, d = len(pool), policy.d
+    if d is None:
+        everyone = list(range(n))
+        return lambda: everyone
+    weights = np.array([float(policy.weight(Server(j, policy.pools.speeds[j], 0))) for j in pool])
+    if policy.weighting == "uniform":
+        if policy.replacement:
+            return lambda: rng.integers(n, size=d).tolist()
+        return lambda: rng.permutation(n)[:d].tolist()
+    chances = weights / weights.sum()
+    if not policy.replacement and d > n:
+        raise InputError(f"d = {d}: at most n = {n} servers are sampled without replacement")
+    return lambda: rng.choice(n, size=d, replace=policy.replacement, p=chances).tolist()

@@ -1,0 +1,135 @@
+"""Reference simulators against slow simulations of the definition, and against the exact values of every model."""
+
+import numpy as np
+import pytest
+
+from exactchains import InputError
+from meanfield.models.noisy import PowerOfD
+from meanfield.models.shortest import JSQ
+from proofs_check.catalogue import find
+from proofs_check.simulators.queue_runs import job_trace
+from proofs_check.simulators.server_runs import server_trace
+from proofs_check.simulators.validation import validate
+
+CASES = {
+    "mm1": {"lam": "1/2", "mu": "1"},
+    "md1": {"lam": "1/2", "mu": "1"},
+    "dm1": {"lam": "1/2", "mu": "1"},
+    "mg1": {"lam": "1/2", "service": "hyper:1/2*2,1/2*2/3"},
+    "gm1": {"arrivals": "erlang:2,1", "mu": "1"},
+    "mmc": {"lam": "2", "mu": "1", "c": "3"},
+    "mm1k": {"lam": "1", "mu": "1", "k": "4"},
+    "mm11": {"lam": "1", "mu": "1"},
+    "lcfs": {"lam": "1/2", "mu": "1"},
+    "lcfs-preemptive": {"lam": "1/2", "mu": "1"},
+    "mm12-replacement": {"lam": "1/2", "mu": "1"},
+    "mm1-ps": {"lam": "1/2", "mu": "1"},
+}
+
+
+def trace(model: str, jobs: int, seed: int) -> dict[str, np.ndarray]:
+    header, rows = job_trace(model, find(model).read(CASES[model]), jobs=jobs, seed=seed)
+    return dict(zip(header, rows.T, strict=True))
+
+
+@pytest.mark.parametrize("model", CASES)
+def test_runs_do_not_disagree_with_the_exact_values(model):
+    data = trace(model, 60_000, 4)
+    names = {q.name for q in find(model).quantities}
+    wanted = sorted(names & {"mean_queue", "mean_response", "age_mean", "peak_mean"})
+    found = validate(model, CASES[model], data, quantities=wanted, margin="10%")
+    for finding in found.findings:
+        assert finding.judgement.verdict.value != "disagrees", finding.judgement
+        assert abs(finding.judgement.difference) < 4.5 * finding.judgement.estimate.error
+
+
+def by_events(arrive, service, servers: int, order: str) -> np.ndarray:
+    """Departures by a plain event loop over a list of waiting jobs: slow, and nothing but the definition."""
+    end, waiting, busy = np.full(len(arrive), np.nan), [], []
+    i = 0
+    while i < len(arrive) or waiting or busy:
+        next_end = min(busy)[0] if busy else np.inf
+        if i < len(arrive) and arrive[i] < next_end:
+            now = arrive[i]
+            waiting.append(i)
+            i += 1
+        else:
+            now, job = min(busy)
+            busy.remove((now, job))
+        while waiting and len(busy) < servers:
+            job = waiting.pop(0 if order == "first" else -1)
+            end[job] = now + service[job]
+            busy.append((end[job], job))
+    return end
+
+
+@pytest.mark.parametrize(("model", "servers", "order"), [("mm1", 1, "first"), ("mmc", 3, "first"), ("lcfs", 1, "last")])
+def test_departures_are_those_of_a_plain_event_loop(model, servers, order):
+    data = trace(model, 800, 2)
+    service = data["t_end"] - data["t_start"]
+    assert np.allclose(by_events(data["t_arrive"], service, servers, order), data["t_end"], atol=1e-9)
+
+
+def test_sharing_is_that_of_small_time_steps():
+    data = trace("mm1-ps", 40, 5)
+    rng = np.random.default_rng(np.random.SeedSequence(5).spawn(2)[1])
+    left, step, now = rng.exponential(1.0, 40), 1e-3, 0.0
+    end = np.full(40, np.nan)
+    while np.isnan(end).any():
+        here = (data["t_arrive"] <= now) & np.isnan(end)
+        if here.any():
+            left[here] -= step / here.sum()
+            end[here & (left <= 0)] = now
+        now += step
+    assert np.allclose(end, data["t_end"], atol=0.1)
+
+
+def test_lost_and_replaced_jobs_are_marked():
+    blocked = trace("mm1k", 5000, 1)
+    assert np.isfinite(blocked["t_end"]).all() and len(blocked["job"]) < 5000
+    assert np.isnan(trace("lcfs-preemptive", 5000, 1)["t_end"]).mean() == pytest.approx(1 / 3, abs=0.05)
+    assert np.isnan(trace("mm12-replacement", 5000, 1)["t_start"]).any()
+
+
+def test_same_seed_same_trace():
+    assert np.array_equal(trace("mm1", 100, 3)["t_end"], trace("mm1", 100, 3)["t_end"])
+    assert not np.array_equal(trace("mm1", 100, 3)["t_end"], trace("mm1", 100, 4)["t_end"])
+
+
+PAIR = {"pools": "1/2:3/2,1/2:1/2", "n": "2", "lam": "1/2"}
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters", "policy", "n"),
+    [
+        ("jsq", PAIR, JSQ("1/2:3/2,1/2:1/2", "1/2"), 2),
+        ("jsq", PAIR | {"counts": "waiting"}, JSQ("1/2:3/2,1/2:1/2", "1/2", "waiting"), 2),
+        ("pod.load-dependent", {"d": "2", "g": "1", "eps": "1/4", "lam": "1/2", "n": "2"},
+         PowerOfD("1/2", 2, 1, "1/4", False), 2),
+    ],
+)  # fmt: skip
+def test_servers_do_not_disagree_with_the_exact_chain(model, parameters, policy, n):
+    header, rows = server_trace(policy, n, jobs=30_000, seed=6)
+    data = dict(zip(header, rows.T, strict=True))
+    found = validate(model, parameters, data, quantities=["mean_queue", "tail"], indices=[1, 2], margin="10%")
+    for finding in found.findings:
+        assert finding.judgement.verdict.value != "disagrees"
+        assert abs(finding.judgement.difference) < 4.5 * finding.judgement.estimate.error
+
+
+def test_waiting_only_shortest_queue_is_named():
+    header, rows = server_trace(JSQ("1/2:3/2,1/2:1/2", "1/2", "waiting"), 2, jobs=60_000, seed=8)
+    data = dict(zip(header, rows.T, strict=True))
+    finding = validate("jsq", PAIR, data, quantities=["mean_queue"]).findings[0]
+    assert finding.judgement.verdict.value == "disagrees"
+    assert "compares waiting jobs only" in finding.diagnosis.matches[0].fault
+
+
+def test_what_cannot_be_simulated_says_so():
+    with pytest.raises(InputError, match="give n"):
+        from proofs_check.simulators.reference import simulate
+
+        model = find("jsq")
+        simulate(model, model.read({"pools": "1:1", "lam": "1/2"}), seed=1)
+    with pytest.raises(InputError, match="cannot be simulated"):
+        job_trace("age.feedback", {}, jobs=10, seed=1)
