@@ -3,7 +3,7 @@
 Approximate (cut balance, positive sweeps), scale by the approximation, correct with residuals in two doubles, certify.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,13 @@ from exactchains.solvers.block import Block, ScaledBlock
 from exactchains.solvers.certificate import Certified, certify, jumps, renormalised
 from exactchains.solvers.flow import Flow, flow_of
 from exactchains.solvers.scaled import Direct, Levels, Scaled, cut_logs, level_moves, scaled_matrix
+from exactchains.solvers.structure import narrow_order
 from exactchains.solvers.twofold import inflow
 
 NARROW = 40  # widest level of chains that are factored directly
 BLOCK_WORK = 3e9  # largest sum of cubed level widths for dense elimination
-FACTORED = 30_000  # states of a wide chain that sparse LU is tried on, at last
+NARROW_FILL = 1.5e6  # states times bandwidth up to which sparse LU comes first,
+LARGEST_FILL = 1.5e8  # and up to which it is tried at last
 WEAK = 1e-8  # ratio of rates from which a chain counts as nearly decomposable
 Vector = tuple[Any, Any, Any]
 
@@ -31,7 +33,7 @@ def entrywise(chain: Arrays, *, target: float = 1e-15, method: str = "auto") -> 
     if flow is None:
         return []
     found: list[Certified] = []
-    for name in _methods(flow) if method == "auto" else [method]:
+    for name in _methods(chain, flow) if method == "auto" else [method]:
         try:
             with np.errstate(all="ignore"):  # what is not finite is not certified
                 result = _SOLVE[name](chain, flow, target)
@@ -43,18 +45,22 @@ def entrywise(chain: Arrays, *, target: float = 1e-15, method: str = "auto") -> 
     return sorted(found, key=lambda r: -float(r.error.max()))
 
 
-def _methods(flow: Flow) -> list[str]:
-    """Return the methods worth trying, the cheapest that is likely to succeed first."""
+def _methods(chain: Arrays, flow: Flow) -> Iterator[str]:
+    """Yield the methods worth trying, the cheapest that is likely to succeed first."""
     widths = np.diff(flow.start).astype(float)
     work = float((widths**3).sum())
     block = ["block"] if work < BLOCK_WORK and flow.levels < 20_000 else []
     weak = float(flow.rate_high.min()) < WEAK * float(flow.rate_high.max())
-    if widths.max() <= NARROW and not (weak and block and flow.levels < flow.size):
-        return ["direct", *block]
-    if weak and block:
-        return block
-    factor = ["direct"] if flow.size <= FACTORED else []
-    return [*block, "levels", *factor] if work < 2e7 else ["levels", *block, *factor]
+    if weak and block and flow.levels < flow.size:
+        yield "block"
+        return
+    narrow = widths.max() <= NARROW or (flow.size <= 50_000 and flow.size * narrow_order(chain)[1] <= NARROW_FILL)
+    if narrow:
+        yield "direct"
+    levels = ["levels"] if flow.levels < min(flow.size // 4 + 100, 20_000) else []
+    yield from [*block, *levels] if narrow or work < 2e7 else [*levels, *block]
+    if not narrow and flow.size <= 500_000 and flow.size * narrow_order(chain)[1] <= LARGEST_FILL:
+        yield "direct"
 
 
 def _direct(chain: Arrays, flow: Flow, target: float) -> Certified:
@@ -63,10 +69,14 @@ def _direct(chain: Arrays, flow: Flow, target: float) -> Certified:
 
 
 def _levels(chain: Arrays, flow: Flow, target: float) -> Certified:
-    h, e = _cut_magnitudes(flow, np.ones(flow.size), np.zeros(flow.size, np.int64))
-    h, e = _from_below(flow, h, e)
-    h, e = _positive_sweeps(flow, h, e)
-    return _refined(flow, (h, e), lambda h, e, r: Levels(flow, h, e, r), target, "levels")
+    """Start from the inflow out of lower levels; where that misleads, from equal entries within each level."""
+    flat = _cut_magnitudes(flow, np.ones(flow.size), np.zeros(flow.size, np.int64))
+    for h, e in (_from_below(flow, *flat), flat):
+        start = _positive_sweeps(flow, h, e)
+        result = _refined(flow, start, lambda h, e, r: Levels(flow, h, e, r), target, "levels")
+        if np.isfinite(result.error.max()):
+            break
+    return result
 
 
 def _block(chain: Arrays, flow: Flow, target: float) -> Certified:
@@ -109,7 +119,7 @@ def _refined(
         rest[r] = 0
         y = scaled.solve(rest, 1e-7)
         size = float(np.abs(y).max()) if np.isfinite(y).all() else np.inf
-        if not np.isfinite(size):
+        if not np.isfinite(size) or not np.isfinite(np.abs(rest).max()):
             break
         if size > 0.1:  # not near yet: multiply, and scale anew
             applied += scaled.applied
@@ -146,12 +156,21 @@ def _cut_magnitudes(flow: Flow, h: Any, e: Any) -> tuple[Any, Any]:
 
 
 def _from_below(flow: Flow, h: Any, e: Any) -> tuple[Any, Any]:
-    """Take the shape of each level from the inflow out of lower levels: an underestimate, which converges fast."""
+    """Take the shape of each level from the inflow out of lower levels: an underestimate, which converges fast.
+
+    States without such inflow are fed from within their level; those left over get its least entry.
+    """
     W, y, s = scaled_matrix(flow, h, e, None), np.zeros(flow.size), flow.start
     y[0] = 1.0
     for k in range(1, flow.levels):
-        z = W[s[k] : s[k + 1]] @ y
-        if z.max() > 0:  # states without such inflow get the least entry of their level
+        rows = W[s[k] : s[k + 1]]
+        z = rows @ y
+        for _ in range(8):
+            if z.min() > 0 or z.max() == 0:
+                break
+            y[s[k] : s[k + 1]] = z
+            z = np.where(z > 0, z, rows @ y)
+        if z.max() > 0:
             z = np.maximum(np.where(z > 0, z, z[z > 0].min()) / z.max(), 1e-250)
         y[s[k] : s[k + 1]] = z if z.max() > 0 else 1.0
     return _cut_magnitudes(flow, *_scaled_up(h * y, e))
@@ -160,7 +179,7 @@ def _from_below(flow: Flow, h: Any, e: Any) -> tuple[Any, Any]:
 def _positive_sweeps(flow: Flow, h: Any, e: Any) -> tuple[Any, Any]:
     """Run positive Gauss-Seidel cycles with exact cut balance after each."""
     system, y, moves = Levels(flow, h, e, None), np.ones(flow.size), level_moves(flow)
-    for _ in range(max(20, flow.levels // 4)):
+    for _ in range(min(max(20, flow.levels // 4), 400)):
         y = system.sweep(y)
         y *= np.exp2(np.clip(cut_logs(flow, system.x * y, system.top, moves) - system.top, -900, 900))[flow.level]
     return _scaled_up(h * y, e)

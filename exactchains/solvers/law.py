@@ -35,19 +35,6 @@ class ExactValues:
 
 
 @dataclass(frozen=True, eq=False)
-class BallValues:
-    """Entries as balls."""
-
-    balls: Sequence[arb]
-
-    def __len__(self) -> int:
-        return len(self.balls)
-
-    def ends(self, k: int) -> tuple[fmpq, fmpq]:
-        return ball_ends(self.balls[k])
-
-
-@dataclass(frozen=True, eq=False)
 class TwofoldValues:
     """Entries ``(high + low) 2^exponent`` with relative errors below ``error``: 28 bytes a state."""
 

@@ -8,8 +8,8 @@ from flint import fmpq
 from exactchains.chain import FiniteChain
 from exactchains.solvers.arrays import Arrays
 from exactchains.solvers.certificate import Certified
+from exactchains.solvers.integers import Proof
 from exactchains.solvers.law import ExactValues, Values
-from exactchains.solvers.refine import Proof
 
 Problem = tuple[FiniteChain, Any, Arrays]
 TOOL = {"tool": "exactchains.solvers.stationary", "version": "1"}

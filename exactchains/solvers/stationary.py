@@ -5,25 +5,27 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpz
+from flint import fmpq
 
 from exactchains.chain import FiniteChain
-from exactchains.domain import QQ, Balls
+from exactchains.domain import QQ
 from exactchains.enclosure import Enclosure
 from exactchains.solvers.arrays import Arrays, arrays
-from exactchains.solvers.ballblock import ball_law
 from exactchains.solvers.certificate import Certified, normalised, normalising_error
 from exactchains.solvers.dixon import dixon, dixon_cost
-from exactchains.solvers.entrywise import BLOCK_WORK, entrywise
-from exactchains.solvers.gth import eliminated, gth, several
-from exactchains.solvers.law import BallValues, ExactValues, StationaryLaw, TwofoldValues, Values
+from exactchains.solvers.elimination import certified_law, eliminated_law
+from exactchains.solvers.entrywise import BLOCK_WORK, entrywise, mode
+from exactchains.solvers.gth import gth, several
+from exactchains.solvers.law import ExactValues, StationaryLaw, TwofoldValues, Values
+from exactchains.solvers.long_block import LongBlock
 from exactchains.solvers.proof import exact_proof, integer_proof, twofold_proof
 from exactchains.solvers.refine import refined
-from exactchains.solvers.structure import structure
+from exactchains.solvers.structure import narrow_order, structure
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted
 
 LARGEST_EXACT = 2500  # states
 QUICK = 0.2  # seconds that an exact solve may take before floating-point methods are tried
+REDUCTION_WORK = 3e7  # states times squared bandwidth
 METHODS = ("auto", "exact", "gth", "direct", "levels", "block")
 
 Found = tuple[Values, str, Callable[[], dict[str, Any]] | None]
@@ -40,9 +42,9 @@ def stationary(chain: FiniteChain, *, digits: int | None = None, method: str = "
         Certain significant digits wanted in *every* entry, however small.  Without it the law is exact, in the
         chain's own domain (fractions, rational functions, balls).
     method
-        ``auto``, or one of ``exact`` (p-adic), ``gth`` (subtraction-free, in balls), ``direct`` (sparse factors),
-        ``levels`` (Krylov), ``block`` (subtraction-free by levels); the last three refine in two doubles, then in
-        integers.
+        ``auto``, or one of ``exact`` (p-adic), ``gth`` (subtraction-free, in long floating-point numbers),
+        ``direct`` (sparse factors), ``levels`` (Krylov), ``block`` (subtraction-free by levels); the last three
+        refine in two doubles, then in integers.
 
     Returns
     -------
@@ -111,7 +113,7 @@ def _solve(problem: tuple[FiniteChain, Any, Arrays], digits: int | None, method:
     if method == "exact" or (method == "auto" and dixon_cost(inside) < QUICK):
         return _exact(problem)
     if method == "gth":
-        return _balls(inside, digits)
+        return _reduced(problem, narrow_order(inside)[0], digits)
     laws = entrywise(inside, target=0.4 * 10.0 ** max(1 - digits, -25), method=method)
     reached = _reached(laws)
     if reached >= digits:
@@ -127,13 +129,15 @@ def _solve(problem: tuple[FiniteChain, Any, Arrays], digits: int | None, method:
 
 
 def _last_resort(problem: tuple[FiniteChain, Any, Arrays], laws: list[Certified], digits: int, reached: int) -> Found:
-    """Ball arithmetic, exact arithmetic, elimination: the cheapest that the size allows."""
+    """Elimination in long numbers, by states or by levels, or exact arithmetic: the cheapest that the size allows."""
     inside = problem[2]
+    order, width = narrow_order(inside)
+    if inside.size * float(width) ** 2 < REDUCTION_WORK:
+        return _reduced(problem, order, digits)
     if laws and float((np.diff(laws[-1].flow.start).astype(float) ** 3).sum()) < BLOCK_WORK:
-        found = laws[-1]
-        return BallValues(ball_law(inside, int(found.flow.order[found.reference]), digits)), "block, balls", None
-    if inside.size <= LARGEST_EXACT:
-        return _balls(inside, digits) if dixon_cost(inside) > 60 else _exact(problem)
+        return _long_block(problem, laws[-1], digits)
+    if inside.size <= LARGEST_EXACT and dixon_cost(inside) < 600:
+        return _exact(problem)
     raise PrecisionExhausted(f"could not certify {digits} digits in every entry: {max(reached, 0)}")
 
 
@@ -166,20 +170,17 @@ def _integers(problem: tuple[FiniteChain, Any, Arrays], found: Certified, digits
     return values, f"{found.method}, integers", lambda: integer_proof(problem, values, proof)
 
 
-def _balls(inside: Arrays, digits: int) -> Found:
-    """Eliminate in balls, doubling the precision until every entry has the digits."""
-    rows: list[dict[int, Any]] = [{} for _ in range(inside.size)]
-    for i, j, q in zip(inside.sources().tolist(), inside.targets.tolist(), inside.rates, strict=True):
-        rows[i][j] = q if isinstance(q, fmpq) else fmpz(int(q))
-    bits = int(3.33 * digits) + 64
-    for _ in range(6):
-        domain = Balls(bits)
-        with domain.working():
-            law = eliminated([{j: domain.convert(x) for j, x in row.items()} for row in rows], domain)
-        if all(x.rel_accuracy_bits() > 3.33 * digits + 4 for x in law):
-            return BallValues(law), "gth", None
-        bits *= 2
-    raise PrecisionExhausted(f"could not certify {digits} digits in every entry by elimination in balls")
+def _reduced(problem: tuple[FiniteChain, Any, Arrays], order: Any, digits: int) -> Found:
+    values, proof = eliminated_law(problem[2], order, digits)
+    return values, "gth", lambda: integer_proof(problem, values, proof)
+
+
+def _long_block(problem: tuple[FiniteChain, Any, Arrays], found: Certified, digits: int) -> Found:
+    flow, back = found.flow, np.argsort(found.flow.order)
+    guess = found.h[back], (found.e - flow.shift)[back]
+    block = LongBlock(problem[2], int(flow.order[mode(found.h, found.e)]), guess)
+    values, proof = certified_law(problem[2], block.order, block.law_and_vector, digits=digits)
+    return values, "block, long", lambda: integer_proof(problem, values, proof)
 
 
 def _fractions(law: StationaryLaw) -> list[fmpq]:
