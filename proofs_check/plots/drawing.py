@@ -51,7 +51,8 @@ def draw(figure: Figure, path: Path) -> None:
         for axis, panel in zip(axes, figure.panels, strict=True):
             _panel(axis, panel, steps=figure.steps)
         axes[0].set_title(textwrap.fill(figure.title, WIDE), pad=12)
-        axes[-1].set_xlabel(f"{figure.x_label}\n{_legend_of_marks(figure)}".rstrip())
+        below = [*textwrap.wrap(figure.x_label, WIDE), _legend_of_marks(figure)]
+        axes[-1].set_xlabel("\n".join(below).rstrip())
         if figure.log_x:
             _powers(axes[-1].xaxis)
         elif _whole(figure):
@@ -100,8 +101,8 @@ def _legend_of_marks(figure: Figure) -> str:
     kinds = [text for rigor, text in says.items() if rigor in rigors]
     if kinds == ["exact"] or not kinds:
         return "all values exact" if kinds else ""
-    filled = "filled marks exact, " if "exact" in kinds else ""
-    return f"{filled}open marks {' or '.join(k for k in kinds if k != 'exact')}"
+    filled = "filled marks: exact; " if "exact" in kinds else ""
+    return f"{filled}open marks: {' or '.join(k for k in kinds if k != 'exact')}"
 
 
 def _whole(figure: Figure) -> bool:
@@ -120,13 +121,18 @@ def _runs(series: Series) -> list[list[Any]]:
 
 
 def _powers(axis: Any) -> None:
-    """Label an axis of decimal logarithms by the numbers that they stand for: powers of ten, and 2 and 5."""
+    """Label an axis of decimal logarithms by the numbers that they stand for."""
+    from matplotlib.ticker import MaxNLocator
+
     low, high = axis.get_view_interval()
-    step = max(1, math.ceil((high - low) / 8))
-    wholes = [e for e in range(math.floor(low), math.ceil(high) + 1) if e % step == 0]
-    ticks = {float(e): _power(1, e) for e in wholes}
-    if high - low < 2.5:
-        ticks |= {e + math.log10(k): _power(k, e) for e in wholes for k in (2, 5)}
+    if high - low < 1:
+        values = [v for v in MaxNLocator(5).tick_values(10**low, 10**high) if v > 0]
+        ticks = {math.log10(v): f"{v:.6g}" for v in values}
+    else:
+        step = next(s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000) if (high - low) / s <= 8)
+        wholes = [e for e in range(math.floor(low), math.ceil(high) + 1) if e % step == 0]
+        leading = (1, 2, 5) if high - low < 2.5 else (1,)
+        ticks = {e + math.log10(k): _power(k, e) for e in wholes for k in leading}
     shown = sorted(t for t in ticks if low <= t <= high)
     axis.set_ticks(shown, [ticks[t] for t in shown])
 

@@ -1,7 +1,7 @@
 """What a figure shows, before it is drawn: panels of series, from the table of a specification."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from flint import fmpq
@@ -13,6 +13,7 @@ from proofs_check.tables.notation import cell_text
 from proofs_check.tables.spec import NAMING, Spec
 from proofs_check.tables.table import Cell, Column, Table
 
+SYMBOLS = {"eps": "ε", "epsilon": "ε", "alpha": "α", "lam": "λ", "mu": "μ", "rho": "ρ"}
 MAX_SERIES = 8  # lines that readers still tell apart
 
 
@@ -72,16 +73,18 @@ def figure(spec: Spec, table: Table) -> Figure:
     x = axes.index(across)
     others = [i for i in range(len(axes)) if i != x]
     log_x, log_y = (spec.plot.get(key) == "log" for key in ("x_scale", "y_scale"))
-    panels: dict[tuple[str, str], list[Series]] = {}
+    panels: dict[str, tuple[dict[str, str], list[Series]]] = {}
     for j, column in enumerate(table.columns[len(axes) :], len(axes)):
-        family = panels.setdefault(_family(column), [])
+        says = _brief(column.meaning) or column.quantity
+        meanings, lines = panels.setdefault(column.unit or says, ({}, []))
+        meanings[says] = column.unit
         for label, rows in _groups(table, others, column):
             ends = (_point(row[x], row[j], log_x, log_y) for row in rows)
-            family.append(Series(label, tuple(ends)))
-    for (name, _), lines in panels.items():
+            lines.append(Series(label, tuple(ends)))
+    for meanings, lines in panels.values():
         if len(lines) > MAX_SERIES:
-            raise InputError(f"{spec.name}: {len(lines)} lines of {name}; at most {MAX_SERIES} can be told apart")
-    shown = tuple(Panel(_label(*family), tuple(lines), log_y) for family, lines in panels.items())
+            raise InputError(f"{spec.name}: {len(lines)} lines of {next(iter(meanings))}; at most {MAX_SERIES}")
+    shown = tuple(Panel(_panel_label(meanings), tuple(lines), log_y) for meanings, lines in panels.values())
     integers = any(column.form == "integer" for column in table.columns)
     return Figure(table.title, _axis_label(table.columns[x]), shown, log_x, integers)
 
@@ -114,20 +117,23 @@ def _place(x: fmpq, log: bool) -> float:
     return e + math.log10(abs(digits) / 10**17) if log else digits / 10**17 * 10.0**e if -300 < e < 300 else math.nan
 
 
-def _family(column: Column) -> tuple[str, str]:
-    """Return what columns of one panel share: the first word of their meaning, and their unit."""
-    says = column.meaning.partition(";")[0].partition(":")[0] or column.quantity
-    return says, column.unit
+def _brief(meaning: str) -> str:
+    """Return the first part of a meaning."""
+    return meaning.partition(";")[0].partition(":")[0].partition(" (")[0]
+
+
+def _panel_label(meanings: Mapping[str, str]) -> str:
+    """Return the one meaning of a panel with its unit, or the unit that several share."""
+    (says, unit), *more = meanings.items()
+    return _label(unit, "") if more else _label(says, unit)
 
 
 def _label(says: str, unit: str) -> str:
-    return f"{says} ({unit.replace('^2', '²')})" if unit else says
+    return (f"{says} ({unit})" if unit else says).replace("^2", "²")
 
 
 def _axis_label(column: Column) -> str:
     if column.heading == "index":
-        return "index j"
-    return _label(f"{column.meaning}, {SYMBOLS.get(column.symbol, column.symbol)}", column.unit)
-
-
-SYMBOLS = {"eps": "ε", "alpha": "α", "lam": "λ", "mu": "μ", "rho": "ρ"}
+        return "index"
+    sign = SYMBOLS.get(column.heading) or SYMBOLS.get(column.symbol) or column.symbol
+    return _label(f"{_brief(column.meaning)}, {sign}", column.unit)

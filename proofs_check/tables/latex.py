@@ -24,7 +24,7 @@ def document(s: "Sheet") -> str:
     lines = [HEADER, r"\begin{table}", r"\centering", rf"\caption{{{escaped(s.title)}}}"]
     lines += [rf"\begin{{tabular}}{{{''.join(formats)}}}", r"\toprule"]
     lines.append(" & ".join(f"{{{heading(c.heading)}}}" for c in s.columns) + r" \\")
-    under = [_under(c.symbol, c.heading, c.unit) for c in s.columns]
+    under = [_under("" if c.given else c.symbol, c.heading, c.unit) for c in s.columns]
     lines += [" & ".join(f"{{{u}}}" for u in under) + r" \\"] if any(under) else []
     lines.append(r"\midrule")
     for row, marks, formulas in zip(s.cells, s.marks, s.formulas, strict=True):

@@ -11,7 +11,7 @@ from proofs_check.report.mathml import mathml
 from proofs_check.tables import latex
 from proofs_check.tables.formula import Formula
 from proofs_check.tables.notation import cell_text
-from proofs_check.tables.table import NEAR, NOTATIONS, Cell, Column, Table
+from proofs_check.tables.table import FRACTIONS, NEAR, NOTATIONS, Cell, Column, Table
 
 FORMATS = {"text": ".txt", "latex": ".tex", "md": ".md", "csv": ".csv", "html": ".html", "json": ".json"}
 TABLE_STYLE = (
@@ -43,7 +43,10 @@ class Sheet:
     @property
     def subheadings(self) -> list[str]:
         """Symbol and unit of each column."""
-        return [", ".join(filter(None, (c.symbol if c.symbol != c.heading else "", c.unit))) for c in self.columns]
+        return [
+            ", ".join(filter(None, ("" if c.given or c.symbol == c.heading else c.symbol, c.unit)))
+            for c in self.columns
+        ]
 
 
 def sheet(table: Table) -> Sheet:
@@ -64,6 +67,8 @@ def sheet(table: Table) -> Sheet:
     notes = [NOTATIONS[table.notation]] if any(_is_number(c) for row in table.rows for c in row) else []
     if table.notation == "truncated" and any(_BRACKET.search(text) for row in cells for text in row):
         notes.append(NEAR)
+    if any(column.form == "fraction" for column in table.columns):
+        notes.append(FRACTIONS)
     if any("~" in text for row in cells for text in row):
         notes.append("~ marks an estimate: nothing vouches for its digits.")
     formulas = tuple(tuple(c.formula if isinstance(c.formula, Formula) else None for c in row) for row in table.rows)

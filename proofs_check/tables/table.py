@@ -13,6 +13,8 @@ NOTATIONS = {
 }
 NEAR = "Where no digits are common to all values allowed, 1.000(1) means within 1 unit of the last digit shown."
 
+FRACTIONS = "Whole numbers and fractions are exact."
+
 
 @dataclass(frozen=True)
 class Column:
