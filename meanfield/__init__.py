@@ -24,6 +24,9 @@ _WHERE = {
     "optimal_response": "closed_forms",
     "fixed_point": "solvers.fixed_point",
     "server_system": "solvers.enclosures",
+    "against_random": "solvers.crossing",
+    "regions": "solvers.crossing",
+    "crossings": "solvers.crossing",
     "one_gate": "solvers.one_gate",
     "balancing_quantity": "solvers.quantities",
 }

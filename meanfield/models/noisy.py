@@ -58,6 +58,7 @@ class PowerOfD(Policy):
     pools: ClassVar[Pools] = EQUAL
     weighting: ClassVar[str] = "uniform"
     homogeneous: ClassVar[bool] = True
+    symmetric: ClassVar[bool] = True
     monotone: ClassVar[bool] = True  # coupling of sampled ranks, coin and service ranks
 
     def __post_init__(self) -> None:

@@ -62,6 +62,7 @@ class Policy:
     weighting: str = "uniform"
     homogeneous: ClassVar[bool] = False  # when all servers are busy, only differences of queues matter
     monotone: ClassVar[bool] = False  # more jobs somewhere never lead to fewer jobs elsewhere (coupling proof)
+    symmetric: ClassVar[bool] = False  # the answer goes with the servers, in whatever order a sample lists them
 
     def __init__(self, load: Any, pools: Any = EQUAL) -> None:
         self.load = load_of(load)

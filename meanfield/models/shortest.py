@@ -109,6 +109,7 @@ class PoolPowerOfD(Policy):
     replacement: bool = False
     homogeneous: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
+    symmetric: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _common(self)

@@ -10,7 +10,7 @@ from meanfield.models.noisy import PowerOfD
 
 __all__ = ["Recursion", "recursion"]
 
-MAX_TERMS = 3_000_000
+MAX_TERMS = 1_000_000
 
 
 @dataclass(frozen=True)
