@@ -1,6 +1,7 @@
 """Ages of status updates as named models."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from aoi_tools.models.markov import LastDecoded, Markov
@@ -14,9 +15,8 @@ CODING = (parts.HEADER, parts.FIELD)
 
 def _model(name: str, title: str, scheme: Callable[..., Any], *extra: Parameter) -> Model:
     plain = scheme is Actual
-    given = (parts.P, parts.CODE, parts.N, parts.M, parts.EPS, *CODING)
-    if not plain:
-        given = (parts.P, parts.D, parts.CODE, parts.N, parts.M, parts.K, parts.EPS, *CODING)
+    d, k = (_unsent(p) if plain else p for p in (parts.D, parts.K))
+    given = (parts.P, d, parts.CODE, parts.N, parts.M, k, parts.EPS, *CODING)
 
     def build(values: Mapping[str, Any]) -> AgeProblem:
         words = parts.decodings(name, values, differential=not plain)
@@ -24,7 +24,14 @@ def _model(name: str, title: str, scheme: Callable[..., Any], *extra: Parameter)
         return AgeProblem(made, parts.reading(values), values.get("level"), values.get("growth"))
 
     shown = (*given, *extra, *parts.READING)
-    return Model(name, title, shown, parts.QUANTITIES, build, parts.solve, parts.CONVENTIONS, parts.ORIGIN)
+    return Model(
+        name, title, shown, parts.QUANTITIES, build, parts.solve, parts.CONVENTIONS, parts.ORIGIN, certify=parts.certify
+    )
+
+
+def _unsent(parameter: Parameter) -> Parameter:
+    """Return a parameter that is read and checked, so that all age models take one code, but plays no part."""
+    return replace(parameter, meaning=f"{parameter.meaning}; this scheme sends none")
 
 
 def _source_model(name: str, title: str, scheme: Callable[..., Any]) -> Model:
@@ -38,7 +45,7 @@ def _source_model(name: str, title: str, scheme: Callable[..., Any]) -> Model:
 
     said = (*parts.CONVENTIONS, *parts.SOURCE_CONVENTIONS)
     shown = (*given, *extra, *parts.READING)
-    return Model(name, title, shown, parts.QUANTITIES, build, parts.solve, said, parts.ORIGIN)
+    return Model(name, title, shown, parts.QUANTITIES, build, parts.solve, said, parts.ORIGIN, certify=parts.certify)
 
 
 MODELS = (

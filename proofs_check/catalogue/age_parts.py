@@ -48,6 +48,13 @@ def solve(problem: AgeProblem, quantity: str, index: int | None, digits: int) ->
     return age_quantile(problem.scheme, problem.level, sampling=problem.sampling, digits=digits)
 
 
+def certify(problem: AgeProblem, result: Result) -> dict[str, Any]:
+    """Return the certificate of a value of the slot age; see :mod:`proofs_check.search.age_value`."""
+    from proofs_check.search.age_value import age_certificate
+
+    return age_certificate(problem.scheme, result)
+
+
 def _optional(name: str, meaning: str, unit: str = "", **bounds: Any) -> Parameter:
     return Parameter(name, name, meaning, unit, required=False, **bounds)
 

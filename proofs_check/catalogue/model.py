@@ -80,7 +80,8 @@ class Model:
 
     ``build`` turns read parameters into the model object (raising InputError for contradictions); ``solve`` returns
     one Result for (object, quantity, index, digits), certain to ``digits`` or raising PrecisionExhausted.
-    ``extent`` gives the number of indices of a quantity of an object, None where there is no end.
+    ``extent`` gives the number of indices of a quantity of an object, None where there is no end; ``certify`` makes
+    the certificate of a result that does not carry one, on demand.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Model:
     conventions: tuple[str, ...] = ()
     source: str = ""
     extent: Callable[[Any, str], int | None] | None = None
+    certify: Callable[[Any, Result], dict[str, Any]] | None = None
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter of that name or symbol."""

@@ -1,6 +1,8 @@
 """``exaq solve MODEL NAME=VALUE ... --quantity Q``."""
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +42,10 @@ def command(
     for name in wanted:
         m.quantity(name)
     values = m.read(assignments(parameters))
-    results = m.results(m.build(values), wanted, indices(index), digits)
+    thing = m.build(values)
+    results = m.results(thing, wanted, indices(index), digits)
     if certificate is not None:
-        write_certificate(certificate, results)
+        results = [write_certificate(certificate, results, lambda r: m.certify(thing, r) if m.certify else None)]
     if as_json:
         rows = [plain(r, model=m.name, parameters=spelled(values), digits=digits, path=certificate) for r in results]
         click.echo(json.dumps(rows, indent=1))
@@ -99,17 +102,20 @@ def plain(result: Result, *, model: str, parameters: dict[str, str], digits: int
     }
 
 
-def write_certificate(path: Path, results: list[Result]) -> None:
-    """Write the certificate of the one result that was asked for."""
+def write_certificate(path: Path, results: list[Result], certify: Callable[[Result], dict[str, Any] | None]) -> Result:
+    """Write the certificate of the one result that was asked for; return the result with it."""
     from proofs_check.verify import dump
 
     if len(results) != 1:
         raise InputError("--certificate writes one certificate: ask for one quantity at one index")
-    if results[0].certificate is None:
+    result = results[0]
+    certificate = result.certificate if result.certificate is not None else certify(result)
+    if certificate is None:
         raise InputError(
-            f"{results[0].quantity}: the method {results[0].method!r} stores no certificate; leave out --certificate"
+            f"{result.quantity}: the method {result.method!r} stores no certificate; leave out --certificate"
         )
-    path.write_text(dump(results[0].certificate), encoding="utf-8")
+    path.write_text(dump(certificate), encoding="utf-8")
+    return replace(result, certificate=certificate)
 
 
 def _short(text: str) -> str:

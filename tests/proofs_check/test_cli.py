@@ -215,3 +215,29 @@ def test_best_and_compare_are_certified():
     assert json.loads(run("compare", *sides, "--order", "stochastic", "--json").stdout)["smaller"] is True
     assert "two models" in refused("compare", "age.feedback", "p=1/2")
     assert "LO..HI" in refused("best", "age.feedback", "p=1/2", "--over", "n", "--minimise", "age_mean")
+
+
+@pytest.mark.parametrize(
+    ("words", "quantity"),
+    [
+        (["age.feedback", "p=1/2", "d=1/10"], "slot_mean"),
+        (["age.periodic", "q=2", "code=rpc", "n=20", "m=10", "k=9", "eps=1/2"], "slot_variance"),
+        (["age.actual", *POINT], "failure"),
+        (["age.markov", "p=1/2", "d=1/10", "source=cyclic-walk:4,1/4,1/4", "window=0..0"], "gap_mean"),
+    ],
+)
+def test_solve_writes_certificates_that_the_checker_accepts(tmp_path, words, quantity):
+    path = tmp_path / "c.json"
+    assert run("solve", *words, "--quantity", quantity, "--certificate", str(path)).exit_code == 0
+    assert run("check", str(path)).exit_code == 0
+    data = json.loads(path.read_text())
+    claim = data["conclusion"]["statements"][0]["claim"]
+    claim[2 if claim[1] == "=" else 0] = "1/7"
+    data["conclusion"]["statements"] = [{"claim": claim}]
+    path.write_text(json.dumps(data))
+    assert run("check", str(path)).exit_code == 1
+
+
+def test_certificates_that_would_not_fit_are_refused(tmp_path):
+    words = ["age.feedback", "code=rpc", "n=10000", "m=7000", "k=10", "eps=3/10", "--quantity", "slot_mean"]
+    assert "too long" in refused("solve", *words, "--certificate", str(tmp_path / "c.json"))
