@@ -1,11 +1,13 @@
 """``exaq table NAME|SPEC.toml``: tables in which every digit is certain."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
 from exactchains.truth import InputError, PrecisionExhausted
 from proofs_check.cli.words import progress
+from proofs_check.store.store import Store
 from proofs_check.tables.evaluation import table, with_settings
 from proofs_check.tables.sheet import FORMATS, written
 from proofs_check.tables.spec import Spec, recipes, spec
@@ -21,6 +23,7 @@ from proofs_check.tables.table import NOTATIONS, Table
 )
 @click.option("--digits", type=click.IntRange(1, 100_000), help="certain digits  [default: those of the table]")
 @click.option("--notation", type=click.Choice(list(NOTATIONS)), help="how numbers are written")
+@click.option("--store", type=click.Path(dir_okay=False, path_type=Path), help="results store: what it knows stays")
 @click.option("--quiet", is_flag=True, help="no progress")
 def command(
     name: str | None,
@@ -29,6 +32,7 @@ def command(
     out: Path | None,
     digits: int | None,
     notation: str | None,
+    store: Path | None,
     quiet: bool,
 ) -> None:
     """Print a table, or list the recipes that are shipped."""
@@ -40,21 +44,22 @@ def command(
         return
     wanted = [spec(n) for n in recipes()] if every else [spec(name or "")]
     short: list[str] = []
-    for asked in wanted:
-        made = _made(with_settings(asked, digits=digits, notation=notation), quiet)
-        short += [f"{made.name}: {reason}" for reason in made.undecided]
-        if out is None:
-            click.echo(written(made, form or "text"), nl=False)
-        else:
-            for path in _files(made, out, form, folder=every):
-                click.echo(f"wrote {path}", err=True)
+    with Store(store, write=True) if store else nullcontext() as kept:
+        for asked in wanted:
+            made = _made(with_settings(asked, digits=digits, notation=notation), kept, quiet)
+            short += [f"{made.name}: {reason}" for reason in made.undecided]
+            if out is None:
+                click.echo(written(made, form or "text"), nl=False)
+            else:
+                for path in _files(made, out, form, folder=every):
+                    click.echo(f"wrote {path}", err=True)
     if short:
         raise PrecisionExhausted("; ".join(short))
 
 
-def _made(asked: Spec, quiet: bool) -> Table:
+def _made(asked: Spec, store: Store | None, quiet: bool) -> Table:
     with progress(asked.name, quiet=quiet) as report:
-        return table(asked, progress=report)
+        return table(asked, progress=report, store=store)
 
 
 def _files(made: Table, out: Path, form: str | None, *, folder: bool) -> list[Path]:

@@ -5,24 +5,28 @@ from dataclasses import replace
 
 from exactchains.enclosure import Enclosure
 from exactchains.number import parse
-from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
+from exactchains.truth import DoesNotExist, InputError, Undecided
 from proofs_check.catalogue import find
 from proofs_check.catalogue.design import best_parameter
-from proofs_check.catalogue.model import Model
+from proofs_check.catalogue.model import Model, Quantity
+from proofs_check.store.store import Store
 from proofs_check.tables.closed_forms import closed_form
+from proofs_check.tables.recall import recalled
 from proofs_check.tables.spec import NAMING, Request, Spec, takes
 from proofs_check.tables.table import Cell, Column, Table
 
 Progress = Callable[[int, int], None]
 
 
-def table(spec: Spec, *, progress: Progress | None = None) -> Table:
+def table(spec: Spec, *, progress: Progress | None = None, store: Store | None = None) -> Table:
     """Return the table that a specification asks for.
 
     Parameters
     ----------
     progress
         Called with (cells done, cells in all) after each cell.
+    store
+        Numbers that it knows are not computed again; it learns the others.
 
     Guarantee
     ---------
@@ -39,7 +43,7 @@ def table(spec: Spec, *, progress: Progress | None = None) -> Table:
     for i, point in enumerate(points):
         row = [_input(value) for value in point.values()]
         for j, request in enumerate(spec.columns):
-            row.append(cell(spec, request, point))
+            row.append(cell(spec, request, point, store))
             if progress:
                 progress(i * len(spec.columns) + j + 1, total)
         rows.append(tuple(row))
@@ -59,7 +63,7 @@ def table(spec: Spec, *, progress: Progress | None = None) -> Table:
     return found
 
 
-def cell(spec: Spec, request: Request, point: Mapping[str, str]) -> Cell:
+def cell(spec: Spec, request: Request, point: Mapping[str, str], store: Store | None = None) -> Cell:
     """Return one cell: a value, a closed form, or the best integer, at one point."""
     model = find(request.model or point["model"])
     quantity = model.quantity(request.quantity or point["quantity"])
@@ -68,21 +72,27 @@ def cell(spec: Spec, request: Request, point: Mapping[str, str]) -> Cell:
     try:
         if spec.symbols:
             symbols = [name for name in spec.symbols if takes(request, model, name)]
-            return Cell(
-                None, closed_form(model, words, quantity.name, index=index, symbols=symbols), "exact", "closed form"
-            )
+            form = closed_form(model, words, quantity.name, index=index, symbols=symbols)
+            return Cell(None, form, "exact", "closed form")
         if request.best:
             return _best(model, words, request, quantity.name)
-        (result,) = model.results(model.make(words), [quantity.name], [index], spec.digits)
-    except PrecisionExhausted as error:
-        return Cell(status="undecided", note=str(error))
+        return _number(model, words, quantity, index, spec.digits, store)
     except Undecided as error:
-        return Cell(status="undecided", note=f"could not certify {spec.digits} digits: {error}")
+        return Cell(status="undecided", note=str(error))
     except (DoesNotExist, InputError) as error:
         return Cell(note=str(error))
-    e = result.enclosure
-    short = "" if e.has_digits(spec.digits) else f"could not certify {spec.digits} digits: {e.certain_digits or 0}"
-    return Cell.number(e, method=result.method, note=short)
+
+
+def _number(
+    model: Model, words: Mapping[str, str], quantity: Quantity, index: int, digits: int, store: Store | None
+) -> Cell:
+    if store is not None:
+        place = index if quantity.indexed else None
+        known = recalled(store, model, words, quantity.name, index=place, digits=digits)
+        if known is not None:
+            return known
+    (result,) = model.results(model.make(words), [quantity.name], [index], digits)
+    return Cell.number(result.enclosure, method=result.method, digits=digits)
 
 
 def _best(model: Model, words: Mapping[str, str], request: Request, quantity: str) -> Cell:

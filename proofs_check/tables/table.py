@@ -45,8 +45,10 @@ class Cell:
     note: str = ""
 
     @classmethod
-    def number(cls, enclosure: Enclosure, *, method: str = "", note: str = "") -> "Cell":
-        return cls(enclosure, None, enclosure.status, method, note)
+    def number(cls, enclosure: Enclosure, *, method: str = "", digits: int = 0) -> "Cell":
+        """Return a cell with a number, and a note when fewer than ``digits`` digits of it are certain."""
+        short = "" if enclosure.has_digits(digits) else f"could not certify {digits} digits: {enclosure.certain_digits}"
+        return cls(enclosure, None, enclosure.status, method, short)
 
 
 @dataclass(frozen=True)

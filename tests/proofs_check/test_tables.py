@@ -28,6 +28,7 @@ from proofs_check.check.expression import expression
 from proofs_check.check.polynomial import constant
 from proofs_check.cli.main import cli
 from proofs_check.report.mathml import mathml
+from proofs_check.store import Store
 from proofs_check.tables import evaluation, latex, reader, sheet
 from proofs_check.tables import spec as specs
 from proofs_check.tables.evaluation import table, with_settings
@@ -574,3 +575,34 @@ def test_exact_ties_are_all_shown():
         '[[columns]]\nmodel = "age.periodic"\nquantity = "slot_mean"\nbest = "q in 0..3"\n'
     )
     assert "0, 1, 2, 3" in written(table(asked), "text")
+
+
+# The store
+
+
+def test_a_second_run_uses_the_store_and_gives_the_same_bytes(tmp_path, monkeypatch):
+    asked = from_text(SMALL.replace('"1/3", "1"]', '"1/3", "1"]').replace('p = "1/3"', 'p = "1"'))
+    asked = replace(asked, parameters={}, rows={"p": ("1/3", "1"), **asked.rows})
+    plain = table(asked)
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        first = table(asked, store=store)
+        monkeypatch.setattr(Model, "results", None)  # from now on nothing can be computed
+        again = table(asked, store=store)
+    for form in FORMATS:
+        assert written(first, form) == written(again, form) == written(plain, form)
+    assert any(cell.status == "none" for row in first.rows for cell in row)
+
+
+def test_files_are_not_recalled(tmp_path):
+    source = tmp_path / "source.json"
+    asked = from_text(
+        f'[parameters]\np = 0.5\nd = 0.1\nwindow = "0"\nsource = "{source.as_posix()}"\n[rows]\nlevel = ["1/2"]\n'
+        '[[columns]]\nmodel = "age.markov"\nquantity = "slot_mean"\n'
+    )
+    found = []
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        for stay in ("1/2", "3/4"):
+            rows = [[stay, f"{1 - Fraction(stay)}"], [f"{1 - Fraction(stay)}", stay]]
+            source.write_text(json.dumps({"matrix": rows}), encoding="utf-8")
+            found.append(table(asked, store=store).rows[0][1].enclosure.lower)
+    assert found[0] != found[1]
