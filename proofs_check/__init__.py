@@ -16,6 +16,7 @@ _WHERE = {
     "claims": "proofs_check.registry",
     "find": "proofs_check.catalogue",
     "models": "proofs_check.catalogue",
+    "drift": "proofs_check.lyapunov.engine",
 }
 
 __all__ = sorted(_WHERE)

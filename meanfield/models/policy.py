@@ -168,10 +168,6 @@ class Policy:
         """
         return None
 
-    def certainly_stable(self, n: int) -> bool:
-        """Return whether a proof of stability at this load is known although the limit may not be."""
-        return False
-
     @property
     def conventions(self) -> tuple[str, ...]:
         """The choices that papers leave open, as they are made here."""

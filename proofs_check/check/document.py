@@ -27,6 +27,10 @@ KINDS = {
     "poisson": "infinite",
     "fixed-point": "fixed_point",
     "comparison": "comparison",
+    "drift": "drift",
+    "no-drift": "farkas",
+    "sample": "sampling",
+    "domination": "domination",
 }
 
 Check = Callable[[Any, Any, Any], None]

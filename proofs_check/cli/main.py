@@ -17,6 +17,7 @@ COMMANDS = {
     "verify": "status of every claim, from its certificate",
     "check": "run the independent checker on certificate files",
     "explain": "statement, assumptions, argument and certificate of a claim",
+    "drift": "exact drift constants of a policy and what they imply, or the ray along which the drift grows",
     "table": "tables in which every digit is certain",
     "plot": "figures of tables, enclosures as bands",
     "validate": "judge a simulator's output",

@@ -1,0 +1,1 @@
+"""Drift engine: from a routing rule to cells, from cells to exact drift constants, from constants to certificates."""
