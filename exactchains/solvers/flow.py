@@ -62,7 +62,7 @@ def flow_of(chain: Arrays, reference: int = 0) -> Flow | None:
     order = np.argsort(level, kind="stable").astype(chain.targets.dtype)
     number = np.empty(n, chain.targets.dtype)
     number[order] = np.arange(n, dtype=number.dtype)
-    level = level[order]
+    level = level[order].astype(np.int32)
     start = np.searchsorted(level, np.arange(int(level[-1]) + 2))
     data = high if low is None else np.arange(len(high))
     held = sp.csr_matrix((data, number[chain.targets], chain.indptr), shape=(n, n))[order].T.tocsr()

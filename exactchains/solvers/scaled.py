@@ -77,15 +77,18 @@ class Levels:
         if reference is not None:
             self.weight[reference] = 0
         self.bands = self._aggregated(W)
-        self.below, self.above = sp.tril(W, -1, format="csr"), sp.triu(W, 1, format="csr")
+        lower = flow.source < flow.target()
+        self.below, self.above = _entries(W, lower), _entries(W, ~lower)
+        del W
         self.up_solve, self.down_solve = _triangle(self.below), _triangle(self.above)
 
     def _aggregated(self, W: Any) -> Any:
         """Return the tridiagonal system of the levels, by which the coarse correction is found."""
         flow, target = self.flow, self.flow.target()
         flux = W.data * self.weight[target]
-        target, source = flow.level[target], flow.level[flow.source]
-        into = [np.bincount(target, flux * (source - target == k), flow.levels) for k in (-1, 0, 1)]
+        target = flow.level[target]
+        step = flow.level[flow.source] - target
+        into = [np.bincount(target, flux * (step == k), flow.levels) for k in (-1, 0, 1)]
         bands = np.zeros((3, flow.levels))
         bands[0, 1:], bands[1], bands[2, :-1] = -into[2][:-1], flow.level_sum(self.weight) - into[1], -into[0][1:]
         bands[1][bands[1] <= 0] = 1.0
@@ -114,6 +117,12 @@ class Levels:
             M = sla.LinearOperator((n, n), lambda r: self.both(r)[0], dtype=float)
             y, _ = sla.gmres(A, b / norm, M=M, rtol=0, atol=tolerance, restart=50, maxiter=12)
         return y * norm
+
+
+def _entries(W: Any, chosen: Any) -> Any:
+    """Return the matrix of the chosen entries of W."""
+    indptr = np.r_[0, np.cumsum(chosen, dtype=np.int32)][W.indptr].astype(np.int32)
+    return sp.csr_matrix((W.data[chosen], W.indices[chosen], indptr), shape=W.shape)
 
 
 def _triangle(strict: Any) -> Any:
