@@ -24,7 +24,7 @@ from exactchains.solvers.poisson_box import TAIL_BITS, Box, Poisson
 from exactchains.solvers.poisson_certificate import poisson_certificate
 from exactchains.truth import InputError, PrecisionExhausted, Undecided
 
-ROUNDS = 6
+ROUNDS, GUESSES = 6, 4
 SLOPE, MARGIN = 0.02, 0.5  # by which the outer function overfulfils its conditions
 MAX_PAIRS = 400_000
 
@@ -70,11 +70,11 @@ def expectation(chain: CountableChain, reward: Reward, *, digits: int = 15) -> R
         box = Box.of(_covering(sides, reward))
         if len(box.inside) > MAX_PAIRS:
             break
-        bounds = [_bound(chain, reward, box, (sense, mean, digits)) for sense in (-1, 1)]
-        enclosure = Enclosure(bounds[0].value, bounds[1].value)
+        work = _Sides(chain, reward, box)
+        lower, upper = (work.bound(sense, mean, digits) for sense in (-1, 1))
+        enclosure = Enclosure(lower.value, upper.value)
         if enclosure.has_digits(digits):
-            seconds = time.perf_counter() - begun
-            proof = poisson_certificate(chain, reward, lyapunov, (bounds[0], bounds[1]))
+            proof, seconds = poisson_certificate(chain, reward, lyapunov, (lower, upper)), time.perf_counter() - begun
             return Result(enclosure, "mean", None, f"Poisson, {len(box.inside)} pairs", seconds, proof)
         loss += max(2, digits - (enclosure.certain_digits or 0) + 1)
     reached = enclosure.certain_digits if enclosure else 0
@@ -91,28 +91,38 @@ def _covering(sides: tuple[Side, ...], reward: Reward) -> tuple[Side, ...]:
     return tuple(Side(s.form, max([s.bound, *(s.value(pair) for pair in reward.exceptions)]), s.step) for s in sides)
 
 
-def _bound(chain: CountableChain, reward: Reward, box: Box, target: tuple[int, float, int]) -> Bound:
-    """Return one side of the enclosure."""
-    sense, mean, digits = target
-    unit = reward.unit()
-    scale = math.lcm(*(int(rate.q) for jumps in chain.jumps.values() for _, rate in jumps))
-    theta = _outer_function(chain, reward, unit, box.sides, (sense, mean * unit))
-    work = Poisson(chain, box, reward.integers(unit), scale)
-    bits = math.ceil(3.33 * (digits + max(0.0, -math.log10(abs(mean) or 1.0)))) + 40
-    solved = work.solve(theta, bits)
-    kappa = _kappa(work, theta, solved, (bits, sense))
-    V = solved[0] + solved[1] * kappa
-    worst = work.worst(theta, V, kappa, bits, sense)
-    one = 1 << (bits + TAIL_BITS)
-    value = fmpq(worst, one * scale * unit)
-    for condition in conditions(chain, box.sides):
-        row = _exact_row(condition, theta, reward, unit)
-        if condition.at_ray:
-            if sense * row > 0:
-                raise Undecided("the outer function has the wrong slope")
-        elif sense * row > sense * value * unit:
-            value = row / unit
-    return Bound(sense, value, box, theta, kappa, [0, *(int(v) for v in V[1:])], bits)
+class _Sides:
+    """Both inequalities of one box; the factorisation serves them all."""
+
+    def __init__(self, chain: CountableChain, reward: Reward, box: Box) -> None:
+        self.chain, self.reward, self.box, self.unit = chain, reward, box, reward.unit()
+        self.scale = math.lcm(*(int(rate.q) for jumps in chain.jumps.values() for _, rate in jumps))
+        self.work = Poisson(chain, box, reward.integers(self.unit), self.scale)
+        self.outer = conditions(chain, box.sides)
+        self.margin = MARGIN * max(1.0, *(abs(float(Fraction(int(x.p), int(x.q)))) for x in reward.coefficients()[1:]))
+
+    def bound(self, sense: int, mean: float, digits: int) -> Bound:
+        """Return one side; an estimate of the mean that proves poor is replaced by the mean in the box."""
+        bits = math.ceil(3.33 * (digits + max(0.0, -math.log10(abs(mean) or 1.0)))) + 40
+        unit = (1 << (bits + TAIL_BITS)) * self.scale * self.unit
+        for _ in range(GUESSES):
+            theta = _outer_function(self.outer, self.reward, self.unit, (sense, mean * self.unit))
+            solved = self.work.solve(theta, bits)
+            kappa = _kappa(self.work, theta, solved, (bits, sense))
+            V = solved[0] + solved[1] * kappa
+            inside = int(V[0]) / unit
+            if abs(inside - mean) <= self.margin / 4:
+                break
+            mean = inside
+        value = fmpq(self.work.worst(theta, V, kappa, bits, sense), unit)
+        for condition in self.outer:
+            row = _exact_row(condition, theta, self.reward, self.unit)
+            if condition.at_ray:
+                if sense * row > 0:
+                    raise Undecided("the outer function has the wrong slope")
+            elif sense * row > sense * value * self.unit:
+                value = row / self.unit
+        return Bound(sense, value, self.box, theta, kappa, [0, *(int(v) for v in V[1:])], bits)
 
 
 def _exact_row(condition: Condition, theta: list[int], reward: Reward, unit: int) -> fmpq:
@@ -124,15 +134,13 @@ def _exact_row(condition: Condition, theta: list[int], reward: Reward, unit: int
     return rational(total + f * unit)
 
 
-def _outer_function(
-    chain: CountableChain, reward: Reward, unit: int, sides: tuple[Side, ...], goal: tuple[int, float]
-) -> list[int]:
+def _outer_function(outer: list[Condition], reward: Reward, unit: int, goal: tuple[int, float]) -> list[int]:
     """Return the smallest piecewise quadratic function that meets the outer conditions with some margin."""
     sense, mean = goal
     constant, first, second = (float(Fraction(int(x.p), int(x.q))) * unit for x in reward.coefficients())
     size = max(1.0, abs(first), abs(second))
     rows, right = [], []
-    for condition in conditions(chain, sides):
+    for condition in outer:
         x, y = map(float, condition.place)
         f = first * x + second * y
         limit = -SLOPE * size * (abs(x) + abs(y)) if condition.at_ray else sense * mean - MARGIN * size

@@ -148,14 +148,21 @@ class Side:
         reach = min((bound + step for a, b, bound, step in self.sides if (a, b) == (1, 1)), default=None)
         if reach is None:
             raise Rejected("one side must bound x1 + x2")
-        inside, shell = [], []
+        inside: list[Pair] = []
+        shell: list[Pair] = []
         for i in range(reach + 1):
-            for j in range(reach + 1 - i):
-                excess = [a * i + b * j - bound for a, b, bound, _ in self.sides]
-                if max(excess) <= 0:
-                    inside.append((i, j))
-                elif all(x <= side[3] for x, side in zip(excess, self.sides, strict=True)):
-                    shell.append((i, j))
+            low, high = 0, reach - i
+            for a, b, bound, step in self.sides:  # a i + b j <= bound + step
+                room = bound + step - a * i
+                if b > 0:
+                    high = min(high, room // b)
+                elif b < 0:
+                    low = max(low, -(room // -b))
+                elif room < 0:
+                    high = -1
+            for j in range(low, high + 1):
+                within = all(a * i + b * j <= bound for a, b, bound, _ in self.sides)
+                (inside if within else shell).append((i, j))
         return inside, shell
 
     def value(self, x: Pair) -> int:

@@ -12,6 +12,7 @@ from exactchains.solvers.cone_law import square_law
 from exactchains.truth import InputError
 from proofs_check.check.document import check, loads
 from proofs_check.check.exact import Rejected
+from proofs_check.check.infinite import Side
 
 JSQ = shortest_queue(9, (7, 3))
 ASYMMETRIC = expectation(JSQ, Reward.total(), digits=8)
@@ -194,3 +195,26 @@ def test_without_the_premise_a_false_statement_would_pass():
                 jump[2] = str(2 * Fraction(jump[2]))
     with pytest.raises(Rejected, match="every ray"):
         check(loads(json.dumps(certificate)))
+
+
+def test_near_load_one_the_first_estimate_of_the_mean_is_corrected():
+    result = expectation(shortest_queue("97/10", (7, 3)), Reward.total(), digits=4)
+    assert result.enclosure.has_digits(4)
+    accepted(result)
+
+
+@pytest.mark.parametrize(
+    "sides", [[(1, 1, 9)], [(1, 1, 12), (1, -1, 3), (-1, 1, 2)], [(1, 1, 8), (2, -3, 4), (0, 1, 5)]]
+)
+def test_the_checker_lists_pairs_as_their_definition_says(sides):
+    side = Side.__new__(Side)
+    side.sides = [(*s, 1 + k) for k, s in enumerate(sides)]
+    inside, shell = [], []
+    for x in ((i, j) for i in range(12) for j in range(12)):
+        over = [a * x[0] + b * x[1] - bound for a, b, bound, _ in side.sides]
+        if max(over) <= 0:
+            inside.append(x)
+        elif all(v <= s[3] for v, s in zip(over, side.sides, strict=True)):
+            shell.append(x)
+    assert [p for p in side._pairs()[0] if max(p) < 12] == inside
+    assert [p for p in side._pairs()[1] if max(p) < 12] == shell
