@@ -86,9 +86,6 @@ class JIQ(Policy):
         with Balls(400).working():
             return Enclosure.of((arb((n - 1) * slow) + arb(below).sqrt()) / (2 * n))
 
-    def certainly_stable(self, n: int) -> bool:
-        return self.fallback == "speed" or bool(self.load < min(self.pools.speeds))
-
     @property
     def conventions(self) -> tuple[str, ...]:
         rule = "any server with equal probability" if self.fallback == "uniform" else "a server in proportion to speed"

@@ -23,20 +23,20 @@ ROUNDS = 6
 
 
 def require_stable(policy: Policy, n: int | None) -> None:
-    """Refuse a system that is not positive recurrent.
+    """Refuse a system that is known not to be positive recurrent.
+
+    Where no limit is known nothing is refused: the Poisson function of the upper comparison chain decides.
 
     Raises
     ------
     DoesNotExist
         The load is at or above the stability limit, which the message names.
     Undecided
-        No proof of stability is known for these parameters.
+        The load lies inside the enclosure of the limit.
     """
     limit = policy.stability_limit(n)
     where = "the limit of many servers" if n is None else f"n = {n}"
     if limit is None:
-        if n is not None and not policy.certainly_stable(n):
-            raise Undecided(f"load = {policy.load}, {where}: stability of {type(policy).__name__} is not decided here")
         return
     ends = (limit.lower, limit.upper) if isinstance(limit, Enclosure) else (limit, limit)
     if policy.load >= ends[1]:
@@ -178,7 +178,9 @@ def server_system(policy: Policy, *, n: int, digits: int) -> ServerSystem:
             top += math.ceil(math.log(missing) / (jobs * -math.log(load)))
         else:
             threshold, top = threshold / missing, top + max(1, top // 8)
-    raise PrecisionExhausted(f"n = {n}: {digits} digits of the mean queue are not reached; ask for fewer")
+    known = policy.stability_limit(n) is not None
+    more = "" if known else ", nor is it known whether this system is stable"
+    raise PrecisionExhausted(f"n = {n}: {digits} digits of the mean queue are not reached{more}; ask for fewer")
 
 
 def _listed(proof: Certificate) -> dict[str, Any]:
