@@ -2,7 +2,7 @@
 
 problem     ``policy``: {"rule": "jsq" | "sa-jsq"} or {"rule": "jiq" | "sa-jiq", "fallback": "speed" | "uniform"};
             ``speeds``: of the pools, mean over servers 1; ``load`` in (0, 1)
-conclusion  ``rho``: n load P(joined in U) <= rho (speed of U), U = {q >= k}, for every k >= 1, every n, all sizes of pools
+conclusion  ``rho``: n load P(joined in U) <= rho (speed of U), U = {q >= k}, for all k >= 1, n and sizes of pools
 proof       empty
 
 The shortest queue lies in U only if all servers do: the ratio is then load.  An idle queue is never in U.  Without one

@@ -45,7 +45,7 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
 
 def top_ratio(cell: Cell, join: Vector) -> Fraction:
     """Return the largest ratio of P(joined in U) to the share of U in a cell."""
-    found = (sum(join[i] for i in top) * len(join) / len(top) for top in tops(cell))
+    found = (sum((join[i] for i in top), Fraction(0)) * len(join) / len(top) for top in tops(cell))
     return max(found, default=Fraction(0))
 
 
@@ -56,7 +56,10 @@ def power_ratio(cell: Cell, join: Vector, z: Fraction) -> Fraction:
     """
     if z <= 1:
         raise Rejected("needs base > 1")
-    power = [Fraction(z) ** b for b in cell.base]
+    power: list[Fraction] = [z**b for b in cell.base]
     sets = [support for _, support in cell.supports() if support] + [frozenset(range(len(join)))]
-    ratios = [sum((join[i] * power[i] for i in part), Fraction(0)) / sum(power[i] for i in part) for part in sets]
-    return len(join) * max(ratios)
+    largest = Fraction(0)
+    for part in sets:
+        whole = sum((power[i] for i in part), Fraction(0))
+        largest = max(largest, len(join) * sum((join[i] * power[i] for i in part), Fraction(0)) / whole)
+    return largest

@@ -50,7 +50,7 @@ def _by_rule(policy: Policy) -> list[Finding]:
     problem = {"policy": dict(rule), "speeds": list(map(str, speeds)), "load": str(load)}
     if rho >= 1:
         where = (
-            f"cell without an idle server, those of speed {min(speeds)} with k >= 2 jobs or more, the others with fewer:"
+            f"cell without an idle server, those of speed {min(speeds)} with at least 2 jobs, the others with 1:"
             f" they get {rho} times the work that they can do"
         )
         statement = "no domination for all n: the fallback gives slow servers more than they can do"
