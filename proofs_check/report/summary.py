@@ -39,6 +39,12 @@ def concluded(conclusion: Mapping[str, Any]) -> list[str]:
     found = [" ".join(s["claim"]) + _given(s) for s in conclusion.get("statements", [])]
     found += [f"{o['smaller']} <= {o['larger']} stochastically" + _given(o) for o in conclusion.get("orders", [])]
     found += [f"the law of {name} at every level" for name in conclusion.get("laws", {})]
+    if "zero" in conclusion:
+        found += [f"{_element(x)} = 0" for x in conclusion["zero"]]
+    if "order" in conclusion:
+        found.append(f"{conclusion['order']}, path by path")
+    if "mean_queue" in conclusion:
+        found.append("mean queue from {} to {}".format(*conclusion["mean_queue"]))
     if "left" in conclusion:
         point = ", ".join(f"{name} = {x}" for name, x in conclusion["at"].items()) or "the instance"
         found.append(f"left side {conclusion['left']}, right side {conclusion['right']} at {point}")
@@ -50,3 +56,8 @@ def _given(statement: Mapping[str, Any]) -> str:
     assumed = [f"{text} {relation} 0" for text, relation in statement.get("assume", {}).values()]
     assumed += [f"{name} = {text}" for name, text in statement.get("set", {}).items()]
     return f" if {' and '.join(assumed)}" if assumed else ""
+
+
+def _element(terms: list[list[Any]]) -> str:
+    """Return a sum of words in letters that do not commute."""
+    return " + ".join(" ".join([*([] if scalar == "1" else [f"({scalar})"]), *word]) for scalar, word in terms)

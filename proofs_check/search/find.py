@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from meanfield.models.noisy import PowerOfD
+from meanfield.solvers.fixed_point import fixed_point
 from proofs_check.check import document
 from proofs_check.claim import Claim
 from proofs_check.search import levels
@@ -52,9 +54,17 @@ def _proof(kind: str, problem: Any, conclusion: Any, idea: Idea | None) -> dict[
         "sign": levels.statements,
         "counterexample": levels.counterexample,
         "words": words,
+        "fixed-point": _fixed_point,
     }
     if kind == "coupling":
         return coupling(problem, conclusion, source_labels(problem))
     if kind not in finders:
         raise NotFound(f"no finder for certificates of kind {kind}")
     return finders[kind](problem, conclusion)
+
+
+def _fixed_point(problem: Any, conclusion: Any) -> dict[str, Any]:
+    """Return the proof of kind *fixed-point*: the solver's, at more digits than the bounds need."""
+    policy = PowerOfD(problem["load"], problem["d"], problem["g"], problem["eps"])
+    proof: dict[str, Any] = fixed_point(policy, digits=8).certificate()["proof"]
+    return proof

@@ -91,4 +91,7 @@ IDEAS = {
     ("noisy.scheme.generic-drift", 2): Idea({}, {"S": ["s", ">="], "Y": ["y", ">="], "w": ["y-s", ">="]}),
     ("pools.domination", 1): Idea({}, {"S": ["s", ">="], "Y": ["y", ">="], "w": ["y-s", ">="]}),
     ("pools.tail", 0): Idea({"scaled": "lam - lam*y*power"}, {"P": ["power", ">="]}),
+    ("noisy.independent.monotone-in-eps", 1): Idea({}, {"W": ["y-x", ">="]}),
+    ("noisy.dependent.sandwich", 10): Idea({}, {"W": ["y-x", ">="]}),
+    ("noisy.dependent.light-traffic", 0): Idea({}, {"w": ["B - 1 + j*lam", ">="], "j": ["j", ">="]}),
 }

@@ -1,5 +1,5 @@
 """Claims about power of d choices with noisy comparisons (papers P1 and P2)."""
 
-from proofs_check.claims.noisy import dependent, drift, independent
+from proofs_check.claims.noisy import dependent, drift, independent, limit
 
-CLAIMS = (*independent.CLAIMS, *dependent.CLAIMS, *drift.CLAIMS)
+CLAIMS = (*independent.CLAIMS, *dependent.CLAIMS, *drift.CLAIMS, *limit.CLAIMS)

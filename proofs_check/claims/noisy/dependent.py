@@ -15,11 +15,13 @@ MODEL = (
 DEFINITIONS = ("load", "comparison-error", "tail-k")
 
 
-def joined(d: int, g: int, k: int, depth: int) -> tuple[Fractions, Any]:
-    """Return P_k = P(joined load >= k) from the live flow, in x0 = 1, x1, .., x_depth as polynomials."""
+def joined(d: int, g: int, k: int, depth: int, *, ends: bool = False) -> tuple[Fractions, Any]:
+    """Return P_k = P(joined load >= k) from the live flow, in x0 = 1, x1, .., x_depth; ``ends`` sets x_depth = 0."""
     names = ["lam", "eps", *(f"x{i}" for i in range(depth + 1))]
     field = Fractions(*names)
     x = [field[f"x{i}"] for i in range(depth + 1)]
+    if ends:
+        x[-1] = field.convert(0)
     law = PowerOfD("1/2", d, g, field["eps"]).limit_law([x], field)
     return field, sum((law[0, j] for j in range(k, depth)), field.convert(0))
 

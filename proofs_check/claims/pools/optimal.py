@@ -25,6 +25,18 @@ def _dual() -> Statement:
     )
 
 
+def _attained() -> Statement:
+    """Equality in the dual inequality at a full pool with theta m >= 1 and at an empty pool."""
+    return Statement(
+        "identity",
+        {"variables": ["x", "theta", "m"], "domain": {}},
+        stated(
+            ("x", "=", "theta*m*x - (theta*m - 1)", {"set": {"x": "1"}}),
+            ("x", "=", "theta*m*x", {"set": {"x": "0"}}),
+        ),
+    )
+
+
 def _last_pool() -> Statement:
     """The partly busy pool has theta m = 1: equality for every x."""
     return Statement(
@@ -81,6 +93,22 @@ CLAIMS = (
         " weights g_j: jobs >= busy >= theta lam - sum g_j max(0, theta m_j - 1); equality where faster pools are full and"
         " slower ones empty.",
         definitions=DEFINITIONS,
+        witness={"x": "1/2", "theta": "1", "m": "1"},
+    ),
+    Claim(
+        id="pools.optimal",
+        text="The equilibrium of SA-JSQ and SA-JIQ, fastest pools full and one partly busy, attains D*(lam), for any number of"
+        " pools.",
+        latex=r"D_{\mathrm{SA}}(\lambda) = D^*(\lambda)",
+        source=Source(("P3", "P4"), "states"),
+        scope=Scope.ALL,
+        statement=lambda: together(_attained(), _last_pool()),
+        assumptions=MODEL
+        + "; equilibrium with one job at most at each server: x_j = 1 in faster pools, 0 in slower ones",
+        argument="Pool by pool the dual inequality of pools.lower-bound holds with equality: full pools, empty pools, and the"
+        " partly busy one, whose speed times the multiplier is 1.",
+        definitions=DEFINITIONS,
+        uses=("pools.lower-bound",),
         witness={"x": "1/2", "theta": "1", "m": "1"},
     ),
     Claim(
