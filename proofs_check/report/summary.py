@@ -30,7 +30,7 @@ def summary(name: str) -> Summary | None:
     problem, conclusion = certificate["problem"], certificate["conclusion"]
     kinds = [part["kind"] for part in problem["parts"]] if certificate["kind"] == "all" else [certificate["kind"]]
     says = conclusion["parts"] if certificate["kind"] == "all" else [conclusion]
-    sentences = [text for part in says for text in concluded(part)]
+    sentences = dict.fromkeys(text for part in says for text in concluded(part))
     return Summary(tuple(kinds), tuple(sentences), str(certificate.get("found_by", "")))
 
 
