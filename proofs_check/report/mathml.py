@@ -44,6 +44,10 @@ GREEK = {
 }  # fmt: skip
 SPACES = {",": "0.17em", ":": "0.22em", ";": "0.28em", " ": "0.33em", "!": "-0.17em", "quad": "1em", "qquad": "2em"}
 ACCENTS = {"bar": "¯", "overline": "¯", "hat": "^", "tilde": "~", "dot": "˙", "vec": "→"}
+SIZED = {
+    f"{size}{side}": height for size, height in (("big", "1.2em"), ("Big", "1.8em"), ("bigg", "2.4em")) for side in "lr"
+}
+SIZED |= {"big": "1.2em", "Big": "1.8em", "bigg": "2.4em"}
 BLACKBOARD = {"E": "𝔼", "P": "ℙ", "N": "ℕ", "Z": "ℤ", "Q": "ℚ", "R": "ℝ", "1": "𝟙"}
 STRETCHY = "()[]|{}"
 _TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|\s+|[0-9]+(?:\.[0-9]+)?|.", re.DOTALL)
@@ -197,6 +201,8 @@ class Formula:
             return f'<mover accent="true">{self.argument()}<mo>{ACCENTS[name]}</mo></mover>'
         if name == "left":
             return self.fence()
+        if name in SIZED:
+            return self.delimiter(SIZED[name])
         return self.word(name)
 
     def fence(self) -> str:
@@ -204,7 +210,7 @@ class Formula:
         inside = self.row(r"\right")
         return f"<mrow>{left}{inside}{self.delimiter()}</mrow>"
 
-    def delimiter(self) -> str:
+    def delimiter(self, size: str = "") -> str:
         self.peek()
         token = self.next()
         shown = OPERATORS.get(token[1:], "") if token.startswith("\\") else token
@@ -212,7 +218,8 @@ class Formula:
             return ""
         if len(shown) != 1 or shown not in "()[]|{}‖⌊⌋⌈⌉⟨⟩":
             raise UnknownLatex(f"{token!r} is no delimiter")
-        return f'<mo stretchy="true">{shown}</mo>'
+        fixed = f' minsize="{size}" maxsize="{size}"' if size else ""
+        return f'<mo stretchy="true"{fixed}>{shown}</mo>'
 
     def word(self, name: str) -> str:
         """Return upright words: ``\\mathrm{..}``, ``\\text{..}``, ``\\mathbb{..}``."""

@@ -1,15 +1,17 @@
-"""The report as one HTML page: it opens offline, needs no script, and filters with style rules alone."""
+"""The report in HTML: an index that is whole by itself and a page a claim; offline, without scripts."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
 
-from proofs_check.report.article import article, papers_of, slug
+from proofs_check.report.article import Links, article, papers_of, slug
 from proofs_check.report.definitions import definitions
+from proofs_check.report.exhibits import exhibits
+from proofs_check.report.graph import graph
 from proofs_check.report.papers import OURS, PAPERS
 from proofs_check.report.reproducibility import facts
-from proofs_check.verify import Verification
+from proofs_check.verify import Verification, file_name, stored
 
 READING = ("claim-status", "scope", "certificate", "witness", "exact", "enclosed", "certain-digits")
 PAGE = """<!doctype html>
@@ -34,15 +36,41 @@ PAGE = """<!doctype html>
 def write_report(results: Sequence[Verification], folder: str | Path) -> Path:
     """Write the report into ``folder`` and return the path of its ``index.html``.
 
+    The index is whole by itself; beside it stand a page for each claim, with its tables and figures, and copies of
+    the certificates.
+
     Guarantee
     ---------
     Same results, same bytes, up to the times of the checks.
     """
     place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
+    for part in ("claims", "certificates"):
+        (place / part).mkdir(parents=True, exist_ok=True)
+    for v in results:
+        page = place / "claims" / f"{file_name(v.claim.id)}.html"
+        page.write_text(claim_text(v, results), encoding="utf-8", newline="\n")
+        certificate = stored(v.claim.id)
+        if certificate is not None:
+            (place / "certificates" / f"{file_name(v.claim.id)}.json").write_bytes(certificate.read_bytes())
     index = place / "index.html"
     index.write_text(report_text(results), encoding="utf-8", newline="\n")
     return index
+
+
+def claim_text(v: Verification, results: Sequence[Verification]) -> str:
+    """Return the page of one claim: everything the index says of it, unfolded, and its tables and figures."""
+    links = Links(results, "../index.html")
+    shown = exhibits(v.claim.id)
+    body = "\n".join(
+        [
+            f'<nav><a href="../index.html#{escape(v.claim.id)}">All claims</a></nav>',
+            '<main id="claims">',
+            article(v, links, unfolded=True),
+            *(["<h2>Tables and figures</h2>", *shown] if shown else []),
+            "</main>",
+        ]
+    )
+    return PAGE.format(title=f"exaq: {escape(v.claim.id)}", style=style(), body=body)
 
 
 def report_text(results: Sequence[Verification]) -> str:
@@ -52,21 +80,20 @@ def report_text(results: Sequence[Verification]) -> str:
         "status": list(dict.fromkeys(sorted(v.status.value for v in results))),
         "scope": list(dict.fromkeys(v.claim.scope.value for v in results)),
     }
-    used_by: dict[str, list[str]] = {}
-    for v in results:
-        for name in v.claim.uses:
-            used_by.setdefault(name, []).append(v.claim.id)
-    here = {v.claim.id for v in results}
+    links = Links(results, "")
+    drawn = graph(results)
     body = "\n".join(
         [
             _head(results),
             _filters(filters),
-            '<main id="claims">\n<h2>Claims</h2>',
-            *(article(v, used_by=used_by.get(v.claim.id, ()), here=here) for v in results),
-            "</main>",
+            '<main>\n<section id="claims">\n<h2>Claims</h2>',
+            *(article(v, links) for v in results),
+            "</section>",
+            *(["<section>\n<h2>Which claims rest on which</h2>", drawn, "</section>"] if drawn else []),
             _papers(filters["paper"]),
             _words(),
             _reproducibility(results),
+            "</main>",
         ]
     )
     return PAGE.format(title="exaq: status of claims", style=style() + _rules(filters), body=body)
@@ -101,7 +128,8 @@ def _filters(filters: dict[str, list[str]]) -> str:
     for name, options in filters.items():
         choices = [_choice(name, "", "all", checked=True), *(_choice(name, slug(x), x) for x in options)]
         groups.append(f"<fieldset><legend>{name.capitalize()}</legend>{''.join(choices)}</fieldset>")
-    return f'<form class="filters" aria-label="Show claims by paper, status and scope">{"".join(groups)}</form>'
+    shown = "".join(groups)
+    return f'<form class="filters" role="search" aria-label="Show claims by paper, status and scope">{shown}</form>'
 
 
 def _choice(group: str, value: str, text: str, *, checked: bool = False) -> str:

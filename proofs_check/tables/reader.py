@@ -16,7 +16,7 @@ from proofs_check.tables.spec import NAMING, Request, Spec, takes
 from proofs_check.tables.table import NOTATIONS
 
 MAX_POINTS = 100_000
-KEYS = {"title", "papers", "digits", "notation", "parameters", "symbols", "rows", "columns", "note", "plot"}
+KEYS = {"title", "papers", "digits", "notation", "parameters", "symbols", "rows", "columns", "note", "plot", "claims"}
 COLUMN_KEYS = {"model", "quantity", "heading", "parameters", "index", "form", "best"}
 FORMS = ("decimal", "fraction")
 PLOT = {"x", "x_scale", "y_scale"}
@@ -51,6 +51,7 @@ class Reader:
             self._names(data.get("papers", []), "papers"),
             self._text(data.get("note", ""), "note"),
             self._plot(data.get("plot", {}), rows),
+            self._names(data.get("claims", []), "claims"),
         )
         self._targets(found)
         self._used(found)

@@ -142,7 +142,12 @@ def page(s: Sheet) -> str:
 
 def fragment(s: Sheet) -> str:
     """Return an HTML table element with caption and notes; numbers line up at the decimal point."""
-    lines = ['<figure class="exaq-table">', "<table>", f"<caption>{html.escape(s.title)}</caption>", "<thead><tr>"]
+    lines = [
+        '<figure class="exaq-table" tabindex="0">',
+        "<table>",
+        f"<caption>{html.escape(s.title)}</caption>",
+        "<thead><tr>",
+    ]
     for column, sub in zip(s.columns, s.subheadings, strict=True):
         small = f"<br><small>{html.escape(sub)}</small>" if sub else ""
         hint = f' title="{html.escape(column.meaning)}"' if column.meaning else ""

@@ -38,7 +38,8 @@ class Spec:
     """A whole table as asked for; ``rows`` maps each axis to its values, and rows are their product in that order.
 
     With ``symbols`` the cells are closed forms in these parameters.  ``plot`` says how a figure is drawn: ``x`` the
-    axis across, ``x_scale`` and ``y_scale`` each ``linear`` or ``log``.
+    axis across, ``x_scale`` and ``y_scale`` each ``linear`` or ``log``.  ``claims`` are ids, or patterns of ids, of
+    claims that the table illustrates.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Spec:
     papers: tuple[str, ...] = ()
     note: str = ""
     plot: Mapping[str, str] = field(default_factory=dict)
+    claims: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """Return the specification as plain data, for the twin and its hash."""

@@ -1,26 +1,32 @@
 """The report: well-formed, self-contained, complete, escaped; formulas as MathML; JUnit XML."""
 
+import fnmatch
 import re
 import shutil
 import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from exactchains.truth import InputError
 from proofs_check.claim import Scope, Source
 from proofs_check.registry import claims
-from proofs_check.report.article import article, formula
+from proofs_check.report import exhibits
+from proofs_check.report.article import Links, article, formula
 from proofs_check.report.definitions import definitions
+from proofs_check.report.graph import graph
 from proofs_check.report.junit import junit_text
 from proofs_check.report.mathml import UnknownLatex, mathml
 from proofs_check.report.page import READING, report_text, style, write_report
-from proofs_check.verify import Status, Verification, verify
+from proofs_check.tables.spec import recipes, spec
+from proofs_check.verify import Status, Verification, stored, verify
 
 EVIL = "<script>alert(1)</script> & \"quoted\" 'single' \u0001 ]]> a<b"
-VOID = {"meta", "link", "input", "br"}
+VOID = {"meta", "link", "input", "br", "img"}
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +74,7 @@ class Page(HTMLParser):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag == "mspace", f"<{tag}/> is not closed in HTML"
+        assert tag in ("mspace", "path", "rect"), f"<{tag}/> is not closed in HTML"
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -77,11 +83,12 @@ class Page(HTMLParser):
 def test_report_shows_every_claim_with_its_parts(results, tmp_path):
     path = write_report(results, tmp_path / "deep" / "report")
     assert path == tmp_path / "deep" / "report" / "index.html"
+    links = Links(results, "")
     text = path.read_text(encoding="utf-8")
     page = Page(text)
     for v in results:
         assert v.claim.id in page.ids
-        part = article(v)
+        part = article(v, links)
         assert v.status.value in part and f"{v.size} bytes" in part and str(v.claim.scope.value) in part
         assert "<math" in part
         for label in v.claim.definitions:
@@ -91,8 +98,8 @@ def test_report_shows_every_claim_with_its_parts(results, tmp_path):
 
 def test_report_needs_no_network_and_no_script(results):
     page = Page(report_text(results))
-    assert page.tags.isdisjoint({"script", "iframe", "object", "embed", "img"})
-    assert all(link.startswith(("#", "data:,")) for link in page.links), page.links
+    assert page.tags.isdisjoint({"script", "iframe", "object", "embed"})
+    assert all(link.startswith(("#", "data:", "claims/", "certificates/")) for link in page.links), page.links
     assert "url(" not in style() and "@import" not in style()
     assert len(page.ids) == len(set(page.ids))
     assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
@@ -131,7 +138,7 @@ def test_outside_text_is_escaped_everywhere(results):
 
 def test_a_claim_without_certificate_says_why(results):
     v = replace(results[0], status=Status.OPEN, reason="no certificate is stored", size=0)
-    shown = article(v)
+    shown = article(v, Links([v], ""))
     assert "no certificate is stored" in shown and "bytes" not in shown.split("<details>")[0]
 
 
@@ -140,6 +147,79 @@ def test_rests_on_and_used_by_are_linked(results):
     text = report_text([first, second])
     assert f'<p><a href="#{first.claim.id}">{first.claim.id}</a>, else</p>' in text
     assert f'<p><a href="#{second.claim.id}">{second.claim.id}</a></p>' in text
+
+
+def test_the_site_holds_a_page_and_a_certificate_for_every_claim(results, tmp_path):
+    write_report(results, tmp_path)
+    for file in tmp_path.rglob("*.html"):
+        page = Page(file.read_text(encoding="utf-8"))
+        for link in page.links:
+            target, _, anchor = link.partition("#")
+            if target and not link.startswith("data:"):
+                assert (file.parent / target).is_file(), (file, link)
+            if anchor and target:
+                assert anchor in Page((file.parent / target).read_text(encoding="utf-8")).ids
+    for v in results:
+        copy = tmp_path / "certificates" / f"{v.claim.id}.json"
+        assert copy.read_bytes() == stored(v.claim.id).read_bytes()
+        shown = (tmp_path / "claims" / f"{v.claim.id}.html").read_text(encoding="utf-8")
+        assert "<details" not in shown and v.claim.id in shown
+    shown = (tmp_path / "claims" / "age.feedback.gain.html").read_text(encoding="utf-8")
+    assert "exaq table P5.closed-forms" in shown and "<mfrac>" in shown
+
+
+def test_recipes_illustrate_claims_that_exist():
+    for name in recipes():
+        for pattern in spec(name).claims:
+            assert fnmatch.filter(claims(), pattern), (name, pattern)
+
+
+def test_a_table_that_cannot_be_computed_says_why(monkeypatch):
+    def refuse(asked):
+        raise InputError("p = <1>: too much")
+
+    monkeypatch.setattr(exhibits, "table", refuse)
+    exhibits.exhibit.cache_clear()
+    assert "could not be computed: p = &lt;1&gt;: too much" in exhibits.exhibit("P5.closed-forms")
+    exhibits.exhibit.cache_clear()
+
+
+# The graph
+
+
+def chained(results, uses: dict[int, tuple[int, ...]]) -> list[Verification]:
+    """Return the results with invented ids c0, c1, .. and the given dependencies."""
+    return [
+        replace(v, claim=replace(v.claim, id=f"c{i}", uses=tuple(f"c{j}" for j in uses.get(i, ()))))
+        for i, v in enumerate(results)
+    ]
+
+
+def test_the_graph_puts_every_claim_right_of_what_it_rests_on(results):
+    uses = {1: (0,), 2: (1, 0), 3: (2,), 4: (0,)}
+    svg = ElementTree.fromstring(graph(chained(results, uses)))  # a div around the drawing
+    space = "{http://www.w3.org/2000/svg}"
+    left, spots = {}, set()
+    for node in svg.iter(f"{space}a"):
+        box, name = node.find(f"{space}rect"), node.find(f"{space}text").text
+        left[name] = float(box.attrib["x"])
+        spots.add((box.attrib["x"], box.attrib["y"]))
+        assert node.attrib["href"] == f"#{name}"
+    assert len(spots) == len(left) == 5
+    assert all(left[f"c{i}"] > left[f"c{j}"] for i, below in uses.items() for j in below)
+    assert len([p for p in svg.iter(f"{space}path") if p.attrib["class"] == "edge"]) == 5
+
+
+def test_claims_that_stand_alone_draw_no_graph(results):
+    assert graph(results) == ""
+
+
+def test_headings_descend_one_by_one(results, tmp_path):
+    write_report(results[:2], tmp_path)
+    for file in tmp_path.rglob("*.html"):
+        ranks = [int(rank) for rank in re.findall(r"<h([1-6])[ >]", file.read_text(encoding="utf-8"))]
+        assert ranks[0] == 1 and ranks.count(1) == 1
+        assert all(later <= rank + 1 for rank, later in pairwise(ranks)), (file, ranks)
 
 
 # Contrast, from the style sheet itself
@@ -191,6 +271,7 @@ def test_every_formula_of_a_claim_is_typeset():
         (r"m'", "<msup><mi>m</mi><mo>′</mo></msup>"),
         (r"\mathrm{st}", '<mi mathvariant="normal">st</mi>'),
         (r"\text{a < b}", "<mtext>a\u00a0&lt;\u00a0b</mtext>"),
+        (r"\Bigl\{x\Bigr\}", '<mo stretchy="true" minsize="1.8em" maxsize="1.8em">{</mo><mi>x</mi>'),
         (r"\sum_{j=1}^\infty", "<munderover><mo>∑</mo>"),
         (r"a<b", "<mi>a</mi><mo>&lt;</mo><mi>b</mi>"),
         (r"\left(\frac12\right)", '<mo stretchy="true">(</mo><mfrac><mn>1</mn><mn>2</mn></mfrac>'),

@@ -1,0 +1,56 @@
+"""Tables and figures that illustrate a claim, computed for its page."""
+
+import base64
+import fnmatch
+import importlib.util
+import tempfile
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from exactchains.truth import DoesNotExist, InputError, Undecided
+from proofs_check.plots.drawing import draw
+from proofs_check.plots.figure import Figure, figure
+from proofs_check.tables.evaluation import table
+from proofs_check.tables.sheet import fragment, sheet
+from proofs_check.tables.spec import recipes, spec
+
+
+def exhibits(claim: str) -> list[str]:
+    """Return the tables and figures of a claim in HTML, each with the command that gives it."""
+    return [exhibit(name) for name, patterns in _illustrated().items() if _matches(claim, patterns)]
+
+
+@cache
+def exhibit(name: str) -> str:
+    """Return one recipe as HTML; what cannot be computed says why."""
+    asked = spec(name)
+    try:
+        made = table(asked)
+        drawn = _picture(figure(asked, made), asked.title) if asked.plot else ""
+        body = f"{drawn}\n{fragment(sheet(made))}"
+    except (DoesNotExist, InputError, Undecided) as error:
+        body = f"<p>This table could not be computed: {escape(str(error))}</p>"
+    command = f"exaq table {name}"
+    return f'<section>\n{body}<p class="soft"><code>{escape(command)}</code></p>\n</section>'
+
+
+@cache
+def _illustrated() -> dict[str, tuple[str, ...]]:
+    return {name: found for name in recipes() if (found := spec(name).claims)}
+
+
+def _matches(claim: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch.fnmatchcase(claim, pattern) for pattern in patterns)
+
+
+def _picture(shown: Figure, title: str) -> str:
+    """Return a figure as an image inside the page; nothing where matplotlib is not installed."""
+    if importlib.util.find_spec("matplotlib") is None:
+        return ""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "figure.svg"
+        draw(shown, path)
+        data = base64.b64encode(path.read_bytes()).decode("ascii")
+    alt = escape(f"{title}; the numbers follow as a table")
+    return f'<img class="figure" alt="{alt}" src="data:image/svg+xml;base64,{data}">'
