@@ -20,6 +20,7 @@ KINDS = {
     "words": "words",
     "coupling": "coupling",
     "stationary": "stationary",
+    "mean": "mean",
     "lumping": "lumping",
     "level-drift": "recurrence",
     "rates": "rate_matrix",

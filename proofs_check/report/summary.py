@@ -45,6 +45,8 @@ def concluded(conclusion: Mapping[str, Any]) -> list[str]:
         found.append(f"{conclusion['order']}, path by path")
     if "mean_queue" in conclusion:
         found.append("mean queue from {} to {}".format(*conclusion["mean_queue"]))
+    if "mean" in conclusion:
+        found.append("stationary mean from {} to {}".format(*conclusion["mean"]))
     if "left" in conclusion:
         point = ", ".join(f"{name} = {x}" for name, x in conclusion["at"].items()) or "the instance"
         found.append(f"left side {conclusion['left']}, right side {conclusion['right']} at {point}")

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from exactchains.chain import FiniteChain
+from exactchains.solvers.stationary import removed_equation
 from meanfield.models.noisy import PowerOfD
 from meanfield.solvers.fixed_point import fixed_point
 from proofs_check.check import document
@@ -55,6 +57,7 @@ def _proof(kind: str, problem: Any, conclusion: Any, idea: Idea | None) -> dict[
         "counterexample": levels.counterexample,
         "words": words,
         "fixed-point": _fixed_point,
+        "mean": _mean,
     }
     if kind == "coupling":
         return coupling(problem, conclusion, source_labels(problem))
@@ -68,3 +71,10 @@ def _fixed_point(problem: Any, conclusion: Any) -> dict[str, Any]:
     policy = PowerOfD(problem["load"], problem["d"], problem["g"], problem["eps"])
     proof: dict[str, Any] = fixed_point(policy, digits=8).certificate()["proof"]
     return proof
+
+
+def _mean(problem: Any, conclusion: Any) -> dict[str, Any]:
+    """Return the proof of kind *mean*: the exact law."""
+    moves = [(i, j, rate) for i, j, rate in problem["transitions"]]
+    law = removed_equation(FiniteChain.from_transitions(problem["states"], moves, time=problem["time"]))
+    return {"law": [str(x) for x in law]}

@@ -142,7 +142,13 @@ COUPLING = certificate(  # a better channel has the smaller age
         ],
     },
 )
-GOOD = {c["kind"]: c for c in (IDENTITY, SIGN, INDUCTION, LEVELS, COUNTEREXAMPLE, WORDS, COUPLING, ALL)}
+MEAN = certificate(  # two states, rates 1 and 2
+    "mean",
+    {"time": "continuous", "states": 2, "transitions": [[0, 1, "1"], [1, 0, "2"]], "reward": ["0", "3"]},
+    {"mean": ["1", "1"]},
+    {"law": ["2/3", "1/3"]},
+)
+GOOD = {c["kind"]: c for c in (IDENTITY, SIGN, INDUCTION, LEVELS, COUNTEREXAMPLE, WORDS, COUPLING, MEAN, ALL)}
 
 # (kind, path to a place, what to put there)
 SPOILED = [
@@ -210,6 +216,15 @@ SPOILED = [
     ("counterexample", "problem statement 2", "1/2"),
     ("counterexample", "proof laws x ratio", "1/2"),
     ("counterexample", "proof laws", {}),
+    ("mean", "conclusion mean", ["101/100", "2"]),
+    ("mean", "conclusion mean", ["0", "99/100"]),
+    ("mean", "problem reward 1", "4"),
+    ("mean", "problem reward", ["0"]),
+    ("mean", "problem transitions 1 2", "3"),
+    ("mean", "problem transitions", [[0, 1, "0"], [1, 0, "0"]]),
+    ("mean", "proof law", ["1/3", "2/3"]),
+    ("mean", "proof law", ["4/3", "2/3"]),
+    ("mean", "proof law", []),
     ("coupling", "problem domain e 0", "d-p"),
     ("coupling", "problem smaller up 0 0", "p"),
     ("coupling", "problem larger reset 0 0", "1-d"),

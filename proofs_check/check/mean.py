@@ -1,0 +1,40 @@
+"""Kind *mean*: the stationary mean of a reward on a finite chain, from its exact law.
+
+problem     ``time``, ``states`` (count), ``transitions`` [i, j, rate] as in kind *stationary*; ``reward``: a number a state
+conclusion  ``mean``: [lower, upper]
+proof       ``law``: the exact stationary law, a number a state
+"""
+
+from typing import Any
+
+from proofs_check.check.exact import Rejected, dot, fields, items, rational, vector
+from proofs_check.check.stationary import Edges, chain
+
+
+def check(problem: Any, conclusion: Any, proof: Any) -> None:
+    fields(problem, "time states transitions reward")
+    fields(conclusion, "mean")
+    fields(proof, "law")
+    into, out = chain({name: problem[name] for name in ("time", "states", "transitions")})
+    law, reward = vector(proof["law"], len(out)), vector(problem["reward"], len(out))
+    if min(law) < 0 or sum(law) != 1:
+        raise Rejected("the law is negative somewhere or does not sum to 1")
+    for j, sources in enumerate(into):
+        if sum(law[i] * rate for i, rate in sources) != law[j] * sum(rate for _, rate in out[j]):
+            raise Rejected(f"the law is not balanced at state {j}")
+    _one_class(into, law.index(max(law)))
+    lower, upper = (rational(x) for x in items(conclusion["mean"], 2))
+    if not lower <= dot(reward, law) <= upper:
+        raise Rejected("the mean lies outside the stated bounds")
+
+
+def _one_class(into: Edges, root: int) -> None:
+    """Check that every state leads to the root, so that no other law is stationary."""
+    reached, frontier = {root}, [root]
+    while frontier:
+        for i, _ in into[frontier.pop()]:
+            if i not in reached:
+                reached.add(i)
+                frontier.append(i)
+    if len(reached) < len(into):
+        raise Rejected("some state does not lead to the most likely one: the law need not be unique")
