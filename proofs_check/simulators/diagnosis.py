@@ -7,7 +7,7 @@ from exactchains.enclosure import Enclosure
 from proofs_check.simulators.statistics import Estimate
 
 MATCH_AT = 0.99  # the interval in which the suspect's value must lie
-SHARPNESS = 0.25  # an interval wider than this fraction of the fault's effect proves nothing
+SHARPNESS = 0.5  # an interval wider than this fraction of the fault's effect proves nothing
 
 
 @dataclass(frozen=True)

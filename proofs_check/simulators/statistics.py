@@ -12,6 +12,7 @@ from proofs_check.simulators.pieces import FIRST, SECOND, WEIGHT, Floats, merged
 BATCHES = (64, 48, 32, 24, 20, 16, 12, 10)
 CORRELATED = 0.3  # von Neumann ratios above this many standard deviations send the search to fewer, longer batches
 CORRELATED_AT_LAST = 2.0  # at the fewest batches: still correlated, the run is too short ..
+HIGHER = 10  # a run worth N observations for a mean is taken as N / 10 for a second moment
 LONG = 1000  # .. unless it is worth so many independent observations: then this is chance
 
 
@@ -89,6 +90,8 @@ def estimate(pieces: Floats, statistic: Statistic = MEAN) -> Estimate:
     constant = variance <= 1e-12 * b
     mean_error = error if statistic is MEAN else estimate(pieces, MEAN).error
     effective = variance / mean_error**2 if mean_error > 0 else math.inf
+    if statistic is not MEAN:
+        effective /= HIGHER  # squares are more skewed than values: their batch means are normal much later
     late = effective < LONG and von_neumann(batches) > CORRELATED_AT_LAST
     return Estimate(statistic.value(a, b), error, len(batches), effective, weight, late, constant)
 

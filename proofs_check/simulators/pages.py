@@ -1,0 +1,57 @@
+"""Verdicts as JUnit XML and as one HTML page, for continuous integration and for mail."""
+
+import html
+import re
+from xml.etree import ElementTree
+
+from proofs_check.simulators.validation import Validation
+from proofs_check.simulators.verdict import Verdict
+from proofs_check.simulators.wording import finding_lines
+
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+COLOURS = {Verdict.AGREES: "#1a7f37", Verdict.DISAGREES: "#c62828", Verdict.UNDECIDED: "#9a6700"}
+
+
+def junit_text(found: Validation) -> str:
+    """Return one test suite with one test case a quantity: disagrees fails, undecided is skipped."""
+    verdicts = [finding.judgement.verdict for finding in found.findings]
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"exaq validate {found.model.name}",
+        tests=str(len(verdicts)),
+        failures=str(verdicts.count(Verdict.DISAGREES)),
+        errors="0",
+        skipped=str(verdicts.count(Verdict.UNDECIDED)),
+    )
+    marks = {Verdict.DISAGREES: "failure", Verdict.UNDECIDED: "skipped"}
+    for finding in found.findings:
+        judgement = finding.judgement
+        case = ElementTree.SubElement(suite, "testcase", classname=found.model.name, name=judgement.label)
+        text = _FORBIDDEN.sub("\ufffd", "\n".join(finding_lines(finding)))
+        if judgement.verdict in marks:
+            mark = ElementTree.SubElement(case, marks[judgement.verdict], message=judgement.reason)
+            mark.text = text
+        else:
+            ElementTree.SubElement(case, "system-out").text = text
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
+
+
+def html_text(found: Validation) -> str:
+    """Return one self-contained page: verdict, figures and diagnosis of every quantity."""
+    given = " ".join(f"{name}={x}" for name, x in found.parameters.items())
+    notes = "".join(f"<li>{html.escape(note)}</li>" for note in found.notes)
+    parts = [
+        f'<section><h2>{html.escape(f.judgement.label)}: <span style="color:{COLOURS[f.judgement.verdict]}">'
+        f"{f.judgement.verdict.value}</span></h2><pre>{html.escape(chr(10).join(finding_lines(f)))}</pre></section>"
+        for f in found.findings
+    ]
+    title = html.escape(f"{found.model.name} {given}")
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
+        "<style>body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
+        "pre{background:#f4f4f4;padding:1em;overflow-x:auto}</style></head>\n"
+        f"<body><h1>{title}</h1><p>{html.escape(found.source)}, {found.observations} {found.what}</p><ul>{notes}</ul>\n"
+        + "\n".join(parts)
+        + "\n</body></html>\n"
+    )

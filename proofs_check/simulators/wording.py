@@ -1,0 +1,84 @@
+"""Verdicts in words and as data."""
+
+from typing import Any
+
+from exactchains import decimals
+from proofs_check.simulators.validation import Finding, Validation
+from proofs_check.simulators.verdict import Verdict, rounded_up, shown_exact
+
+
+def lines(found: Validation) -> list[str]:
+    """Return the verdicts as text."""
+    given = " ".join(f"{name}={x}" for name, x in found.parameters.items())
+    text = [f"{found.model.name} {given}", f"data: {found.source}, {found.observations} {found.what}"]
+    text += [f"note: {note}" for note in found.notes]
+    for finding in found.findings:
+        text += ["", *finding_lines(finding)]
+    return text
+
+
+def finding_lines(finding: Finding) -> list[str]:
+    """Return the verdict on one quantity as text."""
+    j, e = finding.judgement, finding.judgement.estimate
+    half = e.half_width(j.confidence)
+    right = float((j.exact.lower + j.exact.upper) / 2)
+    ratio = f" ({j.difference / right:+.2%})" if right else ""
+    text = [
+        f"{j.label}: {j.verdict.value}: {j.reason}",
+        f"  exact       {shown_exact(j.exact.enclosure)}",
+        f"  simulated   {e.value:.6g} +- {half:.2g} ({j.confidence:.4g} interval, {e.batches} batches, "
+        f"worth {e.effective:.0f} independent observations)",
+        f"  difference  {j.difference:+.3g}{ratio}; margin {j.tolerance:.3g} ({j.margin})",
+    ]
+    if j.verdict is Verdict.UNDECIDED:
+        text.append(f"  needed      about {rounded_up(j.needed)} {finding.unit}, if the simulator is right")
+    if finding.diagnosis is not None:
+        text += [f"  matches     {s.fault} (exactly {s.value.short(8)})" for s in finding.diagnosis.matches]
+        if not finding.diagnosis.matches and j.verdict is Verdict.DISAGREES:
+            text.append(f"  matches     none of the {finding.diagnosis.tried} known faults of this model")
+    return text
+
+
+def plain(found: Validation) -> dict[str, Any]:
+    """Return the validation as data."""
+    return {
+        "model": found.model.name,
+        "parameters": found.parameters,
+        "data": found.source,
+        "observations": found.observations,
+        "what": found.what,
+        "verdict": found.verdict.value,
+        "notes": list(found.notes),
+        "quantities": [_plain(finding) for finding in found.findings],
+    }
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    j, e = finding.judgement, finding.judgement.estimate
+    low, high = e.interval(j.confidence)
+    diagnosis = finding.diagnosis
+    return {
+        "quantity": j.quantity,
+        "index": j.index,
+        "verdict": j.verdict.value,
+        "reason": j.reason,
+        "exact": {
+            "status": j.exact.status,
+            "lower": decimals.outward(j.exact.lower, 17, up=False),
+            "upper": decimals.outward(j.exact.upper, 17, up=True),
+        },
+        "estimate": e.value,
+        "standard_error": e.error,
+        "confidence": j.confidence,
+        "interval": [low, high],
+        "batches": e.batches,
+        "effective_sample": e.effective,
+        "margin": j.tolerance,
+        "margin_rule": str(j.margin),
+        "difference": j.difference,
+        "total_error": j.total_error,
+        "needed": j.needed,
+        "needed_unit": finding.unit,
+        "matches": [{"fault": s.fault, "value": s.value.short(15)} for s in diagnosis.matches] if diagnosis else [],
+        "faults_tried": diagnosis.tried if diagnosis else 0,
+    }

@@ -1,0 +1,143 @@
+"""What users build on: the assertion for test suites, JUnit, HTML, data in memory, and verdicts of bare values."""
+
+from collections import namedtuple
+from unittest import SkipTest
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from exactchains import InputError
+from proofs_check.catalogue import find
+from proofs_check.cli.main import cli
+from proofs_check.simulators.assertion import assert_agrees
+from proofs_check.simulators.queue_runs import job_trace
+from proofs_check.simulators.validation import validate
+
+HALF = {"lam": "1/2", "mu": "1"}
+
+
+@pytest.fixture(scope="module")
+def jobs() -> dict[str, np.ndarray]:
+    header, rows = job_trace("mm1", find("mm1").read(HALF), jobs=60_000, seed=1)
+    return dict(zip(header, rows.T, strict=True))
+
+
+def test_assertion_passes_fails_and_skips(jobs):
+    assert assert_agrees(jobs, "mm1", HALF, quantity="age_mean").verdict.value == "agrees"
+    with pytest.raises(AssertionError, match=r"age_mean: disagrees"):
+        assert_agrees(jobs | {"t_arrive": jobs["t_start"]}, "mm1", HALF, quantity="age_mean")
+    short = {name: column[:300] for name, column in jobs.items()}
+    with pytest.raises(AssertionError, match=r"needed +about"):
+        assert_agrees(short, "mm1", HALF, quantity="age_mean")
+    with pytest.raises(SkipTest):
+        assert_agrees(short, "mm1", HALF, quantity="age_mean", undecided="skip")
+
+
+def test_data_in_memory_of_every_kind_give_one_estimate(jobs):
+    Record = namedtuple("Record", jobs)
+    rows = list(zip(*(column[:4000].tolist() for column in jobs.values()), strict=True))
+    kinds = [
+        {name: column[:4000] for name, column in jobs.items()},
+        [dict(zip(jobs, row, strict=True)) for row in rows],
+        [Record(*row) for row in rows],
+        np.array(rows, dtype=[(name, float) for name in jobs]),
+    ]
+    pandas = pytest.importorskip("pandas")
+    kinds.append(pandas.DataFrame(kinds[0]))
+    values = {
+        validate("mm1", HALF, data, quantities=["mean_wait"]).findings[0].judgement.estimate.value for data in kinds
+    }
+    assert len(values) == 1
+
+
+@pytest.mark.parametrize(("shift", "failures", "code"), [(0.0, 0, 0), (1.0, 1, 1)])
+def test_junit_and_html(jobs, shift, failures, code, tmp_path):
+    path = tmp_path / "<run> & more.csv"
+    age = (jobs["t_end"] - jobs["t_arrive"])[:60_000]
+    path.write_text("value\n" + "\n".join(f"{x:.9g}" for x in age + shift) + "\n")
+    words = ["--data", str(path), "--quantity", "mean_response", "--junit", str(tmp_path / "j.xml")]
+    words += ["--html", str(tmp_path / "h.html"), "--margin", "8%"]
+    result = CliRunner().invoke(cli, ["validate", "mm1", "lam=1/2", "mu=1", *words])
+    assert result.exit_code == code, result.output
+    suite = ElementTree.parse(tmp_path / "j.xml").getroot()
+    assert suite.get("tests") == "1" and suite.get("failures") == str(failures)
+    page = (tmp_path / "h.html").read_text()
+    assert "mean_response" in page and "&lt;run&gt; &amp; more" in page and "<run>" not in page
+
+
+def test_a_reported_mean_is_taken_at_its_word(tmp_path):
+    for text, verdict in (
+        ("mean,half_width\n2.01,0.02\n", "agrees"),
+        ("mean,half_width\n2.4,0.02\n", "disagrees"),
+        ("mean,half_width\n2.0,0.5\n", "undecided"),
+        ("mean\n2.0\n", "undecided"),
+    ):
+        (tmp_path / "s.csv").write_text(text)
+        found = validate("mm1", HALF, tmp_path / "s.csv", quantities=["mean_response"])
+        assert found.verdict.value == verdict, text
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("t_arrive,t_end\n1,0.5\n", "line 2: departure 0.5 is before the job's own arrival"),
+        ("t_arrive,t_start,t_end\n1,0.5,3\n", "line 2: start 0.5 is before the job's own arrival"),
+        ("t_arrive,t_start,t_end\n1,2,1.5\n", "line 2: departure 1.5 is before the job's own start"),
+        ("t_arrive,t_end\n-1,2\n", "line 2: arrival -1 is negative"),
+        ("t_arrive,t_end\n,2\n", "line 2: arrival nan is missing"),
+        ("t_arrive,t_end\n1,2\n3,4\n1,2.5\n", "two runs in one file"),
+        ("t_arrive,t_end\n1,2\n1,2\n3,4\n", "stands twice"),
+        ("t_arrive,t_end\n1,2\n3,five\n", "line 3, column t_end: 'five' is no number"),
+        ("t_arrive,t_end\n", "no data"),
+        ("t,level\n0,1\n1,-1\n", "line 3: level -1 is negative"),
+        ("t,level\n0,1\n1,1.5\n", "line 3: level 1.5 is no whole number"),
+        ("t,level\n3,1\n1,1\n", "line 3: time 1 is before the line above"),
+        ("t,level\n3,1\nnan,1\n", "line 3: time nan is missing"),
+        ("who,what\n3,1\n", "fit none of the formats"),
+        ("t_arrive|t_end\n3|4\n", "fit none of the formats"),
+        ("mean,half_width\n1,-2\n", "half width >= 0"),
+        ("value\n1\nx\n", "'x' is no number"),
+        ("value\n1\ninf\n", "finite values are needed"),
+    ],
+)
+def test_broken_files_end_in_one_clear_line(text, says, tmp_path):
+    path = tmp_path / "broken.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as refused:
+        validate("mm1", HALF, path, quantities=["mean_queue" if "level" in text else "mean_response"])
+    assert says in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("x.json", '{"t": [1], "t": [2]}', "twice"),
+        ("x.json", "[NaN]", "no JSON number"),
+        ("x.json", "[" * 10_000, "no readable JSON"),
+        ("x.jsonl", '{"t_arrive": 1}\n{', "no readable JSON"),
+        ("x.json", "[]", "empty"),
+    ],
+)
+def test_broken_json_ends_in_one_clear_line(name, text, says, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=says):
+        validate("mm1", HALF, tmp_path / name, quantities=["mean_response"])
+
+
+def test_lost_jobs_in_a_trace_are_not_taken_for_present_ones(jobs):
+    end = jobs["t_end"].copy()
+    end[::50] = np.nan
+    with pytest.raises(InputError, match="never left; if they"):
+        validate("mm1", HALF, jobs | {"t_end": end}, quantities=["mean_queue"])
+
+
+def test_queues_by_number_agree_with_the_path(jobs):
+    time = np.concatenate([jobs["t_arrive"], jobs["t_end"]])
+    order = np.argsort(time)
+    level = np.cumsum(np.repeat([1, -1], 60_000)[order])
+    path = validate("mm1", HALF, {"t": time[order], "level": level}, quantities=["mean_queue", "tail"], indices=[2])
+    trace = validate("mm1", HALF, jobs, quantities=["mean_queue", "tail"], indices=[2])
+    for a, b in zip(path.findings, trace.findings, strict=True):
+        assert a.judgement.estimate.value == pytest.approx(b.judgement.estimate.value, rel=1e-3)
