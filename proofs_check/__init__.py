@@ -17,6 +17,9 @@ _WHERE = {
     "find": "proofs_check.catalogue",
     "models": "proofs_check.catalogue",
     "drift": "proofs_check.lyapunov.engine",
+    "validate": "proofs_check.simulators.validation",
+    "assert_agrees": "proofs_check.simulators.assertion",
+    "table": "proofs_check.tables.evaluation",
 }
 
 __all__ = sorted(_WHERE)

@@ -74,3 +74,7 @@ class Claim:
     expected: Verdict = Verdict.PROVED
     witness: Mapping[str, str] = field(default_factory=dict)
     uses: tuple[str, ...] = ()
+
+    def _repr_latex_(self) -> str | None:
+        """Return the statement as a notebook typesets it."""
+        return f"$\\displaystyle {self.latex}$" if self.latex else None

@@ -52,6 +52,7 @@ MAY_IMPORT = {
         "threadpoolctl",
         "jinja2",
         "matplotlib",
+        "pandas",
         "dask",
         "z3",
         "pyarrow",

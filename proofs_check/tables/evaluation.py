@@ -13,16 +13,19 @@ from proofs_check.store.store import Store
 from proofs_check.tables.closed_forms import closed_form
 from proofs_check.tables.recall import recalled
 from proofs_check.tables.spec import NAMING, Request, Spec, takes
+from proofs_check.tables.spec import spec as named_spec
 from proofs_check.tables.table import Cell, Column, Table
 
 Progress = Callable[[int, int], None]
 
 
-def table(spec: Spec, *, progress: Progress | None = None, store: Store | None = None) -> Table:
+def table(asked: Spec | str, *, progress: Progress | None = None, store: Store | None = None) -> Table:
     """Return the table that a specification asks for.
 
     Parameters
     ----------
+    asked
+        A specification, the name of a recipe, or the path of a TOML file.
     progress
         Called with (cells done, cells in all) after each cell.
     store
@@ -37,7 +40,14 @@ def table(spec: Spec, *, progress: Progress | None = None, store: Store | None =
     ------
     InputError
         No cell of the table exists: the message is the reason for the first.
+
+    Examples
+    --------
+    >>> made = table("P5.periodic-closed-forms")
+    >>> print(made.rows[1][2].formula)
+    (2*p+d-p*d)/2
     """
+    spec = named_spec(asked) if isinstance(asked, str) else asked
     points = spec.points()
     total, rows = len(points) * len(spec.columns), []
     for i, point in enumerate(points):

@@ -82,3 +82,27 @@ class Table:
             for column, cell in zip(self.columns, row, strict=True)
             if not column.given
         )
+
+    def text(self, form: str = "text") -> str:
+        """Return the table as ``text``, ``latex``, ``md``, ``csv``, ``html`` or ``json``."""
+        from proofs_check.tables.sheet import written
+
+        return written(self, form)
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame: exact values as Fraction, others as text of certain digits; needs pandas.
+
+        Numbers never pass through a float.
+        """
+        from proofs_check.tables.frame import frame
+
+        return frame(self)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Return what a notebook may show."""
+        from proofs_check.tables.sheet import fragment, sheet
+
+        return {"text/plain": self.text(), "text/html": fragment(sheet(self)), "text/markdown": self.text("md")}

@@ -18,6 +18,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+import proofs_check
 from exactchains.domain import Rigor
 from exactchains.enclosure import Enclosure, Result
 from exactchains.symbolic import Fractions
@@ -606,3 +607,26 @@ def test_files_are_not_recalled(tmp_path):
             source.write_text(json.dumps({"matrix": rows}), encoding="utf-8")
             found.append(table(asked, store=store).rows[0][1].enclosure.lower)
     assert found[0] != found[1]
+
+
+# In notebooks and data frames
+
+
+def test_a_table_shows_itself_in_a_notebook():
+    made = proofs_check.table("P5.periodic-closed-forms")
+    bundle = made._repr_mimebundle_()
+    assert bundle["text/plain"] == str(made) == written(made, "text")
+    assert bundle["text/html"].startswith("<figure") and "<mfrac>" in bundle["text/html"]
+    assert "| --" in bundle["text/markdown"] or "| :--" in bundle["text/markdown"]
+
+
+def test_a_frame_holds_exact_numbers():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    asked = from_text(SMALL.replace('p = "1/3"', 'p = "1/3"').replace('"1/3", "1"]', '"1/3"]'))
+    found = table(asked).to_frame()
+    assert isinstance(found, pandas.DataFrame)
+    assert list(found["d"]) == [0, Fraction(1, 7), Fraction(1, 3)]
+    assert list(found["slot_mean"]) == [0, Fraction(1, 7) / (Fraction(2, 3) * (Fraction(2, 3) + Fraction(1, 7))), 0.5]
+    assert all(isinstance(x, Fraction) for x in found["tail"])
+    wide = table(spec("P5.mean-age-k")).to_frame()
+    assert all(isinstance(x, str) for x in wide["feedback"][1:])
