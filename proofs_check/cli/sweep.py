@@ -13,7 +13,7 @@ from proofs_check.store.question import VALUES
 from proofs_check.sweeps.cost import cost
 from proofs_check.sweeps.engine import Engine, dask, local
 from proofs_check.sweeps.spec import Spec, read_spec
-from proofs_check.sweeps.sweep import Swept, missing, sweep
+from proofs_check.sweeps.study import Swept, missing, sweep
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 

@@ -5,11 +5,11 @@ from typing import Any
 _WHERE = {
     "Limits": "spec",
     "Spec": "spec",
-    "boundary": "sweep",
+    "boundary": "study",
     "from_text": "spec",
-    "missing": "sweep",
+    "missing": "study",
     "read_spec": "spec",
-    "sweep": "sweep",
+    "sweep": "study",
 }
 
 __all__ = sorted(_WHERE)

@@ -20,6 +20,7 @@ from proofs_check.sweeps.spec import Limits
 from proofs_check.sweeps.work import versions
 
 START = 300.0  # seconds that a child may take to start
+NO_MEMORY = (1, -signal.SIGABRT, -signal.SIGSEGV)  # how a process ends that could not get memory in C code
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -55,7 +56,7 @@ class Guard:
                 found.append(failed("timeout", f"more than {self.limits.seconds:g} seconds", self.limits.seconds or 0))
             except _Ended:
                 code = self.close()
-                if self.limits.memory and code in (-signal.SIGABRT, -getattr(signal, "SIGKILL", 9), 1):
+                if self.limits.memory and code in NO_MEMORY:
                     asks.pop(0)
                     found.append(failed("memory", f"more than {self.limits.memory} bytes of memory"))
                 elif crashed:  # twice on one point: it is the point
@@ -116,7 +117,7 @@ class Guard:
         try:
             ready = json.loads(self._line(START)).get("ready")
         except (TimeoutError, _Ended):
-            raise InputError("a worker process could not start; if [limits] memory is set, raise it") from None
+            raise InputError("a worker process could not start") from None
         if ready != METHODS:
             raise InputError(
                 f"a worker process has methods {ready}, the sweep {METHODS}; install one version everywhere"

@@ -55,7 +55,10 @@ class Reader:
             raise self.error("grid", f"{spec.size} points; at most {MAX_POINTS} are computed in one sweep")
         if spec.boundary and (len(models) > 1 or len(quantities) > 1 or len(indices) > 1):
             raise self.error("boundary", "a boundary follows one quantity of one model at one index")
-        self._try("linked", lambda: next(spec.points()))
+        try:
+            next(spec.points())
+        except InputError as error:
+            raise self.error(*str(error).split(": ", 1)) from None
         return spec
 
     def error(self, key: str, says: str) -> InputError:
@@ -161,8 +164,8 @@ class Reader:
         if "memory" in data:
             match = _SIZE.fullmatch(self._word(data["memory"], "limits.memory"))
             memory = int(float(match[1]) * UNITS[match[2]]) if match else 0
-            if memory < 2 * 10**8:
-                raise self.error("limits.memory", 'at least "200 MB" are needed; write for instance "2 GB"')
+            if memory < 10**7:
+                raise self.error("limits.memory", 'at least "10 MB" are needed; write for instance "2 GB"')
         return Limits(seconds, memory)
 
     def _boundary(self, data: Any, axes: tuple[Axis, ...]) -> Comparison | None:

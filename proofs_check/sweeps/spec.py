@@ -20,7 +20,7 @@ Axis = Mapping[str, tuple[str, ...]]  # parameters that walk together, and their
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one point: seconds of time and bytes of memory; None: none."""
+    """Limits of one answer: seconds, and bytes of memory beyond those of an idle worker; None: none."""
 
     seconds: float | None = None
     memory: int | None = None

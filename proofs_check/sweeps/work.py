@@ -13,7 +13,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from exactchains.number import wire
@@ -73,6 +75,7 @@ def _failure(error: Exception) -> dict[str, Any]:
     return {"status": "failed", "reason": f"{type(error).__name__}: {text}"}
 
 
+@cache
 def versions() -> str:
     """Return the versions of what computes, as canonical JSON."""
     found = {"methods": METHODS, "python": platform.python_version()}
@@ -88,9 +91,9 @@ def serve(memory: int | None = None) -> None:
     """Answer items from standard input until it ends; whatever else is printed goes to standard error."""
     out = os.fdopen(os.dup(1), "w", encoding="ascii", buffering=1)
     os.dup2(2, 1)
+    models()  # imported before the clock of the first point runs
     if memory is not None:
         limit_memory(memory)
-    models()  # imported before the clock of the first point runs
     items: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     out.write(canonical({"ready": METHODS}) + "\n")
     threading.Thread(target=_read, args=(items,), daemon=True).start()
@@ -107,13 +110,23 @@ def _read(items: "queue.SimpleQueue[dict[str, Any]]") -> None:
 
 
 def limit_memory(size: int) -> None:
-    """Let no more than ``size`` bytes of address space be reserved, where the system can."""
+    """Let no more than ``size`` bytes beyond what is in use be reserved, where the system can."""
     try:
         import resource
     except ImportError:  # not a Unix system
         return
     _, most = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (size if most == resource.RLIM_INFINITY else min(size, most), most))
+    total = size + _in_use(resource)
+    resource.setrlimit(resource.RLIMIT_AS, (total if most == resource.RLIM_INFINITY else min(total, most), most))
+
+
+def _in_use(resource: Any) -> int:
+    """Return the bytes of address space in use: exact on Linux, elsewhere the largest memory so far."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except (OSError, ValueError):
+        return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return pages * int(resource.getpagesize())
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Any
 from exactchains.truth import InputError
 from proofs_check.store import Answer, Question, Store
 from proofs_check.store.question import TRANSIENT
-from proofs_check.sweeps.boundary import Bracket, Search, searches
+from proofs_check.sweeps.crossings import Bracket, Search, searches
 from proofs_check.sweeps.engine import Engine, local
 from proofs_check.sweeps.schedule import Schedule, grouped
 from proofs_check.sweeps.spec import Spec

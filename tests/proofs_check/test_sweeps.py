@@ -1,0 +1,518 @@
+"""Sweeps: what is asked, that every answer is that of the model, what limits and kills leave, where signs change."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from fractions import Fraction
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exactchains.number import parse
+from exactchains.truth import InputError
+from proofs_check.catalogue import find
+from proofs_check.cli.main import cli
+from proofs_check.store import Store, StoreError, export
+from proofs_check.sweeps import boundary, from_text, missing, sweep
+from proofs_check.sweeps.arithmetic import evaluated, names_in
+from proofs_check.sweeps.axis import values
+from proofs_check.sweeps.engine import Engine, local
+from proofs_check.sweeps.guard import Guard
+from proofs_check.sweeps.schedule import Item
+from proofs_check.sweeps.spec import Limits
+from tests.source import ROOT
+
+SPEC = """model = "md1"
+quantities = ["mean_queue", "age_mean"]
+digits = 12
+[parameters]
+mu = 1
+[grid]
+lam = "1/10..11/10 step 1/10"
+"""
+CONSTANT = 'model = "md1"\nquantities = ["mean_queue"]\n[grid]\nlam = "1/10..9/10 step 2/10"\n[parameters]\nmu = 1\n'
+
+
+class Here(Executor):
+    """Computes at once, in this process."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        future: Future = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+# What is asked
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2..5", ["2", "3", "4", "5"]),
+        ("0.1..0.3 step 0.1", ["1/10", "1/5", "3/10"]),
+        ("0..1 step 2/5", ["0", "2/5", "4/5"]),
+        ("-1..1 count 3", ["-1", "0", "1"]),
+        ("1/8..1 times 2", ["1/8", "1/4", "1/2", "1"]),
+    ],
+)
+def test_ranges_are_exact(text, expected):
+    assert list(values(text)) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["3..2", "0..1 step 0", "0..1 count 1", "0..1 times 2", "1..2 times 1", "0..1 step 1e-9"]
+)
+def test_ranges_that_never_end_or_begin_are_refused(text):
+    with pytest.raises(InputError):
+        values(text)
+    assert values("mds") is None and values("7/10") is None
+
+
+numbers = st.fractions(-50, 50, max_denominator=30)
+formulas = st.recursive(
+    numbers.map(lambda x: (f"({x})", x)) | st.just(("lam", Fraction(3, 7))) | st.just(("n-1", Fraction(-2, 3))),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from("+-*/"), inner).filter(lambda t: t[1] != "/" or t[2][1]).map(
+            lambda t: (f"({t[0][0]} {t[1]} {t[2][0]})",
+                       {"+": t[0][1] + t[2][1], "-": t[0][1] - t[2][1], "*": t[0][1] * t[2][1],
+                        "/": t[0][1] / (t[2][1] or 1)}[t[1]])
+        ),
+        st.tuples(inner, st.integers(0, 3)).map(lambda t: (f"({t[0][0]})^{t[1]}", t[0][1] ** t[1])),
+        inner.map(lambda t: (f"floor({t[0]})", Fraction(t[1].__floor__()))),
+        inner.map(lambda t: (f"ceil({t[0]})", Fraction(t[1].__ceil__()))),
+        st.tuples(inner, inner).map(lambda t: (f"max({t[0][0]}, {t[1][0]})", max(t[0][1], t[1][1]))),
+        inner.map(lambda t: (f"-{t[0]}", -t[1])),
+    ),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(formulas)
+def test_formulas_are_exact_arithmetic(formula):
+    text, expected = formula
+    if len(text) > 500 or max(abs(expected.numerator), expected.denominator).bit_length() > 10_000:
+        return
+    found = evaluated(text, {"lam": fmpq(3, 7), "n-1": fmpq(-2, 3)})
+    assert (int(found.p), int(found.q)) == (expected.numerator, expected.denominator)
+
+
+def test_formulas_follow_precedence_and_name_their_needs():
+    assert evaluated("2 - 3 - 4*5^2/10 + -2^2", {}) == -15
+    assert names_in("max(lam, 1 - mu) + floor(lam)") == {"lam", "mu"}
+
+
+@pytest.mark.parametrize("text", ["", "1 +", "(1", "1/0", "2^x", "2^(1/2)", "9^999^9", "a b", "f(1)", "floor(1, 2)",
+                                  "__import__('os')", "(" * 60 + "1" + ")" * 60, "1" * 600, "0^-1"])  # fmt: skip
+def test_what_is_no_formula_is_refused(text):
+    with pytest.raises(InputError):
+        evaluated(text, {"a": fmpq(1), "x": fmpq(1, 2)})
+
+
+def test_points_are_the_product_of_grid_and_zips_with_links():
+    spec = from_text(
+        'model = "age.feedback"\nquantities = ["slot_mean"]\n[parameters]\ncode = "rlg"\n[grid]\neps = ["1/10", 0.3]\n'
+        '[[zip]]\nn = [100, 200]\nk = [10, 15]\n[linked]\nm = "ceil(7*n/10) + spare"\n'.replace(" + spare", "")
+    )
+    found = [(w["eps"], w["n"], w["k"], w["m"]) for w in spec.points()]
+    assert found == [("1/10", "100", "10", "70"), ("1/10", "200", "15", "140"),
+                     ("0.3", "100", "10", "70"), ("0.3", "200", "15", "140")]  # fmt: skip
+    assert spec.size == 4 and len({q.key for q in spec.questions()}) == 4
+    assert {q.parameters["eps"] for q in spec.questions()} == {"1/10", "3/10"}  # canonical
+
+
+def test_links_may_need_links_in_any_order():
+    text = CONSTANT.replace("mu = 1", "") + '[linked]\nmu = "at + lam"\nat = "2*lam"\n'
+    spec = from_text(text.replace('"mean_queue"', '"age_ccdf"'))
+    assert next(spec.points()) == {"lam": "1/10", "mu": "3/10", "at": "1/5"}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("mu = 1", "mu = 1\nspeed = 2"), "line 6: parameters.speed: md1 has no parameter"),
+        (("lam = ", "mu = 2\nlam = "), "line 7: grid.mu: mu is given twice, here and as parameters.mu"),
+        (("mu = 1", ""), "line 4: parameters: md1 needs mu"),
+        (("age_mean", "age_meen"), "line 2: quantities: md1 has no quantity 'age_meen'; did you mean age_mean"),
+        (("md1", "md2"), "line 1: model: model 'md2' is not known"),
+        (("digits = 12", "digits = 0"), "line 3: digits: an integer from 1"),
+        (("digits = 12", "digit = 12"), "line 3: digit: unknown key; did you mean digits"),
+        (("digits = 12", "index = 3"), "line 3: index: mean_queue takes no index"),
+        (("1/10..11/10", "2..1"), "line 7: grid.lam: "),
+        (('"1/10..11/10 step 1/10"', "[]"), "line 7: grid.lam: the list is empty"),
+        (('"1/10..11/10 step 1/10"', "true"), "line 7: grid.lam: a number or text is needed"),
+        (("mu = 1", '[linked]\nmu = "lam +"'), "line 6: linked.mu: "),
+        (("mu = 1", '[linked]\nmu = "mu + 1"'), "line 6: linked.mu: mu need each other"),
+        (("mu = 1", "mu = 1\n[limits]\nseconds = 0"), "line 7: limits.seconds: a number > 0"),
+        (("mu = 1", 'mu = 1\n[limits]\nmemory = "1 KB"'), "line 7: limits.memory: at least"),
+        (("mu = 1", 'mu = 1\n[boundary]\nover = "mu"\nto = 1\nvalue = 1'), "line 7: boundary.over: an axis of"),
+        (("mu = 1", 'mu = 1\n[boundary]\nover = "lam"\nvalue = 1'), "boundary.to: the width"),
+        (("mu = 1", 'mu = 1\n[boundary]\nover = "lam"\nto = "1/9"'), "line 6: boundary: either against"),
+        (("mu = 1", 'mu = 1\n[boundary]\nover = "lam"\nto = "1/9"\nvalue = 1'), "boundary: a boundary follows one"),
+        (('lam = "1', 'n = 1\n[[zip]]\nlam = "1'), "line 7: grid.n: md1 has no parameter"),
+        (("mu = 1\n[grid]", "[[zip]]\nmu = [1, 2]\nat = [1, 2, 3]\n[grid]"), "line 6: zip[0].mu: lists of one length"),
+    ],
+)
+def test_what_is_wrong_is_named_with_key_and_line(change, says):
+    with pytest.raises(InputError) as error:
+        from_text(SPEC.replace("[parameters]\n", "", says.startswith("zip")).replace(*change), "study")
+    assert says in str(error.value) and str(error.value).startswith("study.toml") and "\n" not in str(error.value)
+
+
+# What is answered
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with local(2) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def undisturbed(engine, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("undisturbed") / "a.sqlite"
+    seen = []
+    with Store(path, write=True) as store:
+        done = sweep(from_text(SPEC), store, executor=engine, progress=lambda *x: seen.append(x))
+        assert (done.asked, done.computed) == (22, 22) and seen[-1] == (22, 22)
+        assert done.statuses == {"enclosed": 9, "exact": 9, "refused": 4}
+        again = sweep(from_text(SPEC), store, executor=engine)
+        assert (again.computed, again.statuses) == (0, done.statuses)
+    return path
+
+
+def test_every_answer_is_that_of_the_model(undisturbed):
+    model = find("md1")
+    with Store(undisturbed) as store:
+        assert not missing(from_text(SPEC), store)
+        for question, answer in store.rows():
+            if answer.status == "refused":
+                assert parse(question.parameters["lam"]) >= 1 and "unstable" in answer.reason
+                continue
+            (result,) = model.results(model.make(question.parameters), [question.quantity], [], question.digits)
+            assert answer.enclosure == result.enclosure and answer.method == result.method
+            assert answer.enclosure.has_digits(12) and answer.certain_digits == result.enclosure.certain_digits
+            assert json.loads(answer.versions)["methods"] == question.methods
+
+
+@pytest.mark.parametrize("kind", ["here", "processes"])
+def test_any_executor_gives_the_same_bytes(undisturbed, tmp_path, kind):
+    files = []
+    executor = Here() if kind == "here" else ProcessPoolExecutor(1, get_context("spawn"))
+    with executor, Store(tmp_path / "b.sqlite", write=True) as store:
+        sweep(from_text(SPEC), store, executor=executor)
+        files.append(export(store.rows(), tmp_path / "b.json"))
+    with Store(undisturbed) as store:
+        files.append(export(store.rows(), tmp_path / "a.json"))
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_a_shortfall_keeps_its_ends_and_is_undecided(tmp_path, monkeypatch):
+    model = find("md1")
+    from dataclasses import replace
+
+    coarse = replace(model, solve=lambda thing, q, i, digits: model.solve(thing, q, i, 5))
+    monkeypatch.setattr("proofs_check.sweeps.work.find", lambda name: coarse)
+    with Store(tmp_path / "b.sqlite", write=True) as store:
+        sweep(from_text(SPEC.replace("12", "300")), store, executor=Here())
+        short = [answer for q, answer in store.rows() if q.quantity == "age_mean" and answer.status != "refused"]
+    assert short and all(a.status == "undecided" and a.lower and "300 digits asked" in a.reason for a in short)
+
+
+def test_models_that_break_are_failures_and_are_tried_again(tmp_path, monkeypatch):
+    text, real = SPEC.replace('"mean_queue", ', ""), find
+
+    def broken(name):
+        raise ZeroDivisionError("a bug")
+
+    with Store(tmp_path / "b.sqlite", write=True) as store:
+        monkeypatch.setattr("proofs_check.sweeps.work.find", broken)
+        assert sweep(from_text(text), store, executor=Here()).statuses == {"failed": 11}
+        monkeypatch.setattr("proofs_check.sweeps.work.find", real)
+        assert sweep(from_text(text), store, executor=Here()).computed == 0
+        assert sweep(from_text(text), store, executor=Here(), retry=True).statuses == {"enclosed": 9, "refused": 2}
+
+
+def test_certificates_are_files_beside_the_store(tmp_path):
+    text = 'model = "age.feedback"\nquantities = ["slot_mean"]\ncertificates = true\n[grid]\np = ["1/3", "1/2"]\n'
+    with Store(tmp_path / "b.sqlite", write=True) as store:
+        sweep(from_text(text + '[parameters]\nd = "1/10"\n'), store, executor=Here())
+        answers = [answer for _, answer in store.rows()]
+    written = {answer.certificate for answer in answers}
+    assert written == {f"b.certificates/{p.name}" for p in tmp_path.glob("b.certificates/*")} or written == {""}
+
+
+# Limits and accidents
+
+
+HOG = {"model": "jsq", "parameters": {"lam": "9/10", "n": "6", "pools": "1:1"}, "digits": 15,
+       "asks": [["mean_queue", None]]}  # fmt: skip
+QUICK = {"model": "md1", "parameters": {"lam": "1/2", "mu": "1"}, "digits": 9, "asks": [["mean_queue", None]] * 2}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs limits of memory")
+def test_time_memory_and_crashes_cost_one_answer_each():
+    guard = Guard(Limits(60, 20_000_000))
+    assert [a["status"] for a in guard.answers(HOG)] == ["memory"]
+    assert [a["status"] for a in guard.answers(QUICK)] == ["exact"] * 2
+    child = guard._child.pid
+    os.kill(child, signal.SIGKILL)  # somebody else ends it: started again, nothing lost
+    assert [a["status"] for a in guard.answers(QUICK)] == ["exact"] * 2 and guard._child.pid != child
+    guard.limits = Limits(0.01)
+    (late,) = guard.answers(HOG)
+    assert late["status"] == "timeout" and "0.01 seconds" in late["reason"]
+    guard.close()
+
+
+def test_a_point_that_crashes_twice_is_recorded(monkeypatch):
+    guard = Guard(Limits())
+    monkeypatch.setattr("proofs_check.sweeps.guard.sys.executable", str(ROOT / "nowhere"))
+    with pytest.raises(OSError, match="nowhere"):
+        guard.answers(QUICK)
+    monkeypatch.undo()
+    sent = []
+
+    def crash(item):
+        sent.append(len(item["asks"]))
+        if len(sent) in (1, 2):
+            guard._start()
+            guard._child.kill()
+            guard._child.wait()
+        return real(item)
+
+    real, guard._send = guard._send, crash
+    assert [a["status"] for a in guard.answers(QUICK)] == ["failed", "exact"]
+    assert sent == [2, 2, 1]
+    guard.close()
+
+
+KILLS = """model = "md1"
+quantities = ["age_mean", "age_variance"]
+digits = 100
+[parameters]
+mu = 1
+[grid]
+lam = "1/700..699/700 step 1/700"
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_twenty_kills_leave_the_store_of_an_undisturbed_run(tmp_path):
+    (tmp_path / "study.toml").write_text(KILLS)
+    command = [sys.executable, "-m", "tests.proofs_check.kill_driver", str(tmp_path / "study.toml")]
+    for name, kills in (("killed", 20), ("undisturbed", 0)):
+        words = [str(tmp_path / f"{name}.sqlite"), str(tmp_path / f"{name}.log"), str(kills), "20241"]
+        done = subprocess.run([*command, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        stored = [int(line) for line in done.stdout.split()]
+        assert stored == sorted(stored) and len(stored) == kills + 1
+        noted = Counter((tmp_path / f"{name}.log").read_text().splitlines())
+        assert max(noted.values()) == 1  # nothing is computed twice by one run
+        last = sum(line.startswith(f"{kills} ") for line in noted)
+        assert last == 2 * 699 - stored[-1]  # nor what was stored before
+        if kills:
+            assert len(set(stored)) > 5, "the kills came too early to disturb anything"
+        with Store(tmp_path / f"{name}.sqlite") as store:
+            export(store.rows(), tmp_path / f"{name}.json")
+    assert (tmp_path / "killed.json").read_bytes() == (tmp_path / "undisturbed.json").read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
+def test_a_killed_command_takes_its_workers_along_and_is_continued(tmp_path):
+    (tmp_path / "study.toml").write_text(KILLS)
+    command = [sys.executable, "-m", "proofs_check.cli.main", "sweep", str(tmp_path / "study.toml"), "--store"]
+    command += [str(tmp_path / "a.sqlite"), "--quiet"]
+    first = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+    while first.poll() is None and stored(tmp_path / "a.sqlite") < 20:
+        time.sleep(0.05)
+    assert first.poll() is None, "it ended before it could be killed"
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    while alive(first.pid):  # its workers end by themselves, or this test never does
+        time.sleep(0.05)
+    kept = stored(tmp_path / "a.sqlite")
+    with Store(tmp_path / "a.sqlite", write=True) as store:
+        done = sweep(from_text(KILLS), store, executor=Here())
+    assert (done.asked, done.computed) == (2 * 699, 2 * 699 - kept) and set(done.statuses) == {"enclosed"}
+
+
+def stored(path: Path) -> int:
+    try:
+        with Store(path) as store:
+            return len(store.statuses())
+    except StoreError:  # not made yet
+        return 0
+
+
+def alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+# Where signs change
+
+
+def mean_queue(load: fmpq) -> fmpq:
+    """M/D/1: the load, and the Pollaczek-Khinchine mean wait times the load."""
+    return load + load**2 / (2 * (1 - load))
+
+
+def test_a_boundary_is_bracketed_by_certain_signs(tmp_path):
+    text = CONSTANT + '[boundary]\nover = "lam"\nto = "1/1000"\nvalue = 1\n'
+    with Store(tmp_path / "b.sqlite", write=True) as store:
+        done = sweep(from_text(text), store, executor=Here())
+        (found,) = done.boundary
+        assert boundary(from_text(text), store) == done.boundary  # out of the store alone
+        assert sweep(from_text(text), store, executor=Here()).computed == 0
+    assert (found.below, found.above, found.note) == (-1, 1, "")
+    assert mean_queue(found.lower) < 1 < mean_queue(found.upper)
+    assert 0 < found.upper - found.lower <= fmpq(1, 1000)
+    root_below = fmpq(585_786, 10**6)  # 2 - sqrt 2 = 0.585786..
+    assert found.lower <= root_below + fmpq(1, 10**6) and root_below <= found.upper
+
+
+def test_an_exact_equality_is_found_exactly(tmp_path):
+    text = CONSTANT.replace("md1", "mm1") + '[boundary]\nover = "lam"\nto = "1/9"\nvalue = 1\n'
+    with Store(tmp_path / "b.sqlite", write=True) as store:
+        (found,) = sweep(from_text(text), store, executor=Here()).boundary
+    assert found.lower == found.upper == fmpq(1, 2) and str(found) == "lam = 1/2, sign 0 to 0"
+
+
+def test_two_models_are_compared_line_by_line(tmp_path):
+    """M/M/1 at rate mu against M/D/1 at rate 1, both fed at rate lam."""
+    text = (
+        'model = "mm1"\nquantities = "mean_queue"\n[grid]\nlam = "1/10..9/10 step 1/10"\nmu = ["11/10", "3/2"]\n'
+        '[boundary]\nover = "lam"\nto = "1/64"\nagainst = "md1"\nparameters = {mu = 1}\n'
+    )
+    with Store(tmp_path / "b.sqlite", write=True) as store:
+        found = sweep(from_text(text), store, executor=Here()).boundary
+    assert [b.at for b in found] == [{"mu": "11/10"}] or len(found) == 2
+    for b in found:
+        low, high = (x / (parse(b.at["mu"]) - x) - mean_queue(x) for x in (b.lower, b.upper))
+        assert low * high < 0 and (low > 0) == (b.below > 0) and b.upper - b.lower <= fmpq(1, 64)
+
+
+def test_nothing_is_concluded_across_points_without_a_law(tmp_path):
+    text = (
+        'model = "mm1"\nquantities = "mean_queue"\n[parameters]\nmu = 1\n[grid]\nlam = ["1/10", "1/5", "11/10"]\n'
+        '[boundary]\nover = "lam"\nto = "1/64"\nvalue = 1\n'
+    )
+    with Store(tmp_path / "b.sqlite", write=True) as store:
+        assert sweep(from_text(text), store, executor=Here()).boundary == ()
+
+
+# The command
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("study.toml").write_text(SPEC)
+
+    @classmethod
+    def quick(cls, *_):
+        return cls.of(Here(), Limits())
+
+    from contextlib import contextmanager
+
+    @contextmanager
+    def here(jobs=None):
+        yield Engine(Here(), 1, guard=False)
+
+    monkeypatch.setattr("proofs_check.cli.sweep.local", here)
+
+    def invoke(*words: str, code: int = 0) -> str:
+        done = CliRunner().invoke(cli, ["sweep", *words], prog_name="exaq")
+        assert done.exit_code == code, done.output
+        return done.output
+
+    return invoke
+
+
+def test_command_sweeps_resumes_exports_and_merges(run):
+    out = run("study.toml", "--store", "a.sqlite", "--export", "a.csv", "--quiet")
+    assert "22 answers: 9 enclosed, 9 exact, 4 refused; 22 computed, 0 from the store" in out
+    assert "0 computed, 22 from the store" in run("study.toml", "--store", "a.sqlite", "--export", "b.csv")
+    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+    assert "22 answers, 22 of them new" in run("--store", "b.sqlite", "--merge", "a.sqlite", "--export", "c.csv")
+    assert Path("a.csv").read_bytes() == Path("c.csv").read_bytes()
+
+
+def test_command_exports_what_the_specification_asks_for_only(run):
+    run("study.toml", "--store", "a.sqlite")
+    Path("other.toml").write_text(SPEC.replace("11/10", "3/10"))
+    run("other.toml", "--store", "a.sqlite", "--export", "a.csv")
+    assert len(Path("a.csv").read_text().splitlines()) == 1 + 2 * 3
+
+
+def test_dry_run_does_nothing(run):
+    Path("study.toml").write_text(SPEC + '[boundary]\nover = "lam"\nto = 0.1\nvalue = 1\n'.replace("x", ""))
+    run("study.toml", "--store", "a.sqlite", "--dry-run", code=2)  # two quantities have no one boundary
+    Path("study.toml").write_text(SPEC)
+    run("study.toml", "--store", "a.sqlite")
+    before = Path("a.sqlite").read_bytes()
+    Path("study.toml").write_text(SPEC.replace("1/10..", "1/20.."))
+    out = run("study.toml", "--store", "a.sqlite", "--dry-run")
+    assert "11 points, 22 answers, 0 of them in the store" in out
+    assert "22 to compute: about" in out and "from the costs in the store" in out
+    assert Path("a.sqlite").read_bytes() == before
+    assert not Path("new.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("study.toml", "--store", "a.txt/b"), 2, "--store"),
+        (("--store", "a.sqlite"), 2, "give SPEC.toml, or --merge or --export"),
+        (("--store", "a.sqlite", "--export", "a.csv"), 2, "not there"),
+        (("nothing.toml", "--store", "a.sqlite"), 2, "nothing.toml"),
+        (("study.json", "--store", "a.sqlite"), 2, ".toml"),
+        (("study.toml", "--store", "a.sqlite", "--scheduler", "tcp://x:1"), 2, "--engine dask"),
+        (("unstable.toml", "--store", "a.sqlite"), 2, "no point of this sweep exists: load = 2"),
+    ],
+)
+def test_errors_are_one_line(run, words, code, says):
+    Path("a.txt").write_text("")
+    Path("unstable.toml").write_text(SPEC.replace('"1/10..11/10 step 1/10"', "2"))
+    assert says in run(*words, code=code).splitlines()[-1]
+
+
+def test_contradicting_stores_exit_with_one(run):
+    run("study.toml", "--store", "a.sqlite")
+    from proofs_check.store import Answer
+
+    with Store("a.sqlite") as good, Store("b.sqlite", write=True) as bad:
+        bad.put([(question, Answer("exact", "-1", "-1")) for question, _ in good.rows()])
+    assert "contradicts" in run("--store", "a.sqlite", "--merge", "b.sqlite", code=1)
+
+
+def test_items_share_a_model_and_keep_their_order():
+    questions = from_text(SPEC).questions()
+    item = Item(tuple(questions[:2])).plain()
+    assert item["asks"] == [["mean_queue", None], ["age_mean", None]] and item["parameters"]["lam"] == "1/10"
+
+
+def test_dask_gives_the_same_bytes(undisturbed, tmp_path):
+    """Through the command, on a cluster that it starts itself: two processes of one thread each."""
+    pytest.importorskip("distributed")
+    (tmp_path / "study.toml").write_text(SPEC)
+    command = [sys.executable, "-m", "proofs_check.cli.main", "sweep", "study.toml", "--store", "a.sqlite"]
+    command += ["--engine", "dask", "--export", "a.json"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with Store(undisturbed) as store:
+        export(store.rows(), tmp_path / "b.json")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
