@@ -60,7 +60,7 @@ def _bounds(blocks: LevelIntegers, recurrent: bool, digits: int, steps: int) -> 
         k = _plus(u * Kk + d * Kk, k)
         d, u = d * Kd, u * Ku
         if step >= 4:
-            closed = _close(blocks, (hat, hat_kill, d, u, k), recurrent, digits)
+            closed = _close(blocks, (hat, hat_kill, N, d, u, k), recurrent, digits)
             if closed is not None:
                 return closed
     raise Undecided("the reduction did not close")
@@ -68,15 +68,14 @@ def _bounds(blocks: LevelIntegers, recurrent: bool, digits: int, steps: int) -> 
 
 def _close(blocks: LevelIntegers, state: Any, recurrent: bool, digits: int) -> tuple[Bounds, Bounds] | None:
     """Return the bounds if the part of G that is still missing is small enough."""
-    hat, hat_kill, d, u, k = state
+    hat, hat_kill, N, d, u, k = state
     m, down = blocks.size, arb_mat(blocks.down)
     excess = _plus(down * _ones(m) + u * _ones(m), hat_kill)
-    chance = _return_chance(d, u, k)
-    G, missing = triplet_solve(hat, excess, [down, u * _ones(m)])
+    G, missing = triplet_solve(hat, excess, [down, u * _return_chance(N, d, u, k)])
     reach, tolerance = blocks.reach, arb(10) ** (-digits - 1)
     upper = arb_mat(m, m)
     for i in range(m):
-        gap = missing[i, 0] * chance
+        gap = missing[i, 0]
         for j in range(m):
             if reach[i, j]:
                 if not (G[i, j] > 0 and gap <= G[i, j] * tolerance and G[i, j].rad() <= G[i, j].mid() * tolerance):
@@ -86,19 +85,27 @@ def _close(blocks: LevelIntegers, state: Any, recurrent: bool, digits: int) -> t
     return _fixed(G, upper, reach, digits), _fixed(rates, rates, None, digits)
 
 
-def _return_chance(d: arb_mat, u: arb_mat, k: list[arb]) -> arb:
-    """Return c with d + c^2 u <= c (d + u + k) by rows: a bound of the chance to come back over one reduced level."""
-    m, one = d.nrows(), arb(1)
-    rows = [(sum(d.tolist()[i], arb(0)), sum(u.tolist()[i], arb(0)), k[i]) for i in range(m)]
-    if any(not (up + killed > 0) for down, up, killed in rows if not _zero(down)):
-        return one
-    c = arb(0)
-    for down, up, killed in rows:
-        if not _zero(down):
-            c = c.max((2 * down / (up + killed)).upper())
-    if c < one and all(down + c * c * up <= c * (down + up + killed) for down, up, killed in rows):
-        return c
-    return one
+def _return_chance(N: arb_mat, d: arb_mat, u: arb_mat, k: list[arb]) -> arb_mat:
+    """Return a bound c of G 1 in the reduced chain: the chance to come back down over one reduced level.
+
+    c <= 1, and where c < 1, M^-1 (d 1 + s u c) <= c with s the largest c among the phases that d enters: then all
+    iterates X = M^-1 (d + u X^2) from 0 have X 1 <= c, because X c <= s X 1.
+    """
+    m = d.nrows()
+    fall, climb = triplet_solve(N, _plus(d * _ones(m) + u * _ones(m), k), [d * _ones(m), u])
+    entered = [j for j in range(m) if not all(_zero(d[i, j]) for i in range(m))]
+    c = [arb(1).min(2 * fall[i, 0]) for i in range(m)]
+    for _ in range(m + 1):
+        most = arb(0)
+        for j in entered:
+            most = most.max(c[j])
+        total = climb * _column(c)
+        poor = [i for i in range(m) if c[i] < 1 and not fall[i, 0] + most * total[i, 0] <= c[i]]
+        if not poor:
+            break
+        for i in poor:
+            c[i] = arb(1)
+    return _column([x if x < 1 else arb(1) for x in c])
 
 
 def _rates(blocks: LevelIntegers, lower: arb_mat, upper: arb_mat, recurrent: bool) -> arb_mat:

@@ -185,7 +185,10 @@ def _transient_part(A: Array, rise: Array, y: Array, rest: Array) -> Array:
     Q = A.copy()
     np.fill_diagonal(Q, 0)
     Q -= np.diag(Q.sum(1))
-    return np.asarray(np.linalg.solve(Q[np.ix_(rest, rest)], -rise[rest] - Q[rest] @ y))
+    try:
+        return np.asarray(np.linalg.solve(Q[np.ix_(rest, rest)], -rise[rest] - Q[rest] @ y))
+    except np.linalg.LinAlgError:  # singular in doubles only; the exact route decides
+        return np.zeros(len(rest))
 
 
 def _mean(A: Array, weights: Array) -> float:

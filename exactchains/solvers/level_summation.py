@@ -79,9 +79,13 @@ class Summation:
             for j, x in row.items():
                 back[i, j] = self.number(x)
         if chain.reset is not None:
-            back += self.gap.solve(self.matrix([list(row) for row in chain.reset]))
-        found: Any = self.M.solve(back)
-        reachable = _support(self, back)
+            back += self._solved(self.gap, self.matrix([list(row) for row in chain.reset]))
+        return self._solved(self.M, back)
+
+    def _solved(self, M: Any, right: Any) -> Any:
+        """Return M^-1 right for an M-matrix and right >= 0, with its zeros exact and nothing below zero."""
+        found: Any = M.solve(right)
+        reachable = _support(M, right)
         for i in range(found.nrows()):
             for j in range(found.ncols()):
                 if not reachable[i, j]:
@@ -113,16 +117,14 @@ class Summation:
         stride = self.chain.stride
         width = self.size // stride
         block, part = divmod(n - self.start, stride)
-        return [x for x in self.block(block + 1).entries()[part * width : (part + 1) * width]]  # noqa: C416
+        whole: list[Any] = self.block(block + 1).entries()
+        return whole[part * width : (part + 1) * width]
 
     def tail(self, n: int) -> Any:
         """Return P(original level >= n)."""
+        one = self.number(1)
         if n <= self.start:
-            return (
-                self.number(1)
-                if n <= 0
-                else self.number(1) - sum((x for k in range(n) for x in self.level(k)), self.number(0))
-            )
+            return one - sum((x for k in range(n) for x in self.level(k)), self.number(0))
         stride = self.chain.stride
         width = self.size // stride
         block, part = divmod(n - self.start, stride)
@@ -183,10 +185,9 @@ def _recurrent_law(rows: list[dict[int, Any]], domain: Domain) -> list[Any]:
     return whole
 
 
-def _support(sums: Summation, back: Any) -> Any:
-    """Return where M^-1 back is positive: local and up G lead to a phase with a way back."""
-    size = sums.size
-    step, found = nonzero(sums.M) | np.eye(size, dtype=bool), nonzero(back)
+def _support(M: Any, right: Any) -> Any:
+    """Return where M^-1 right is positive: M leads to a phase where ``right`` is not zero."""
+    step, found = nonzero(M) | np.eye(M.nrows(), dtype=bool), nonzero(right)
     while True:
         more = (step.astype(float) @ found.astype(float)) > 0
         if (more == found).all():

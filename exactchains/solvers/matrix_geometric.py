@@ -63,6 +63,21 @@ class RateMatrix:
         return _rows(self.rate) if self.exact is None else _exact_rows(self.exact[1])
 
     @cached_property
+    def U(self) -> list[list[Enclosure]]:
+        """local + up G: the generator (in discrete time the transition matrix) of a level watched until it is left
+        downwards."""
+        scale = self.blocks.scale * (1 if self.exact is not None else fmpz(1) << self.first.bits)
+        if self.exact is not None:
+            ends = [fmpq_mat(self.blocks.local) + fmpq_mat(self.blocks.up) * self.exact[0]] * 2
+        else:
+            ends = [fmpq_mat(self.blocks.inner(X, self.first.bits)) for X in (self.first.lower, self.first.upper)]
+        shift = fmpq(1 if self.chain.time == "discrete" else 0)
+        low, high = ([[x / scale for x in row] for row in end.tolist()] for end in ends)
+        for i in range(self.blocks.size):
+            low[i][i], high[i][i] = low[i][i] + shift, high[i][i] + shift
+        return [[_between(x, y) for x, y in zip(*rows, strict=True)] for rows in zip(low, high, strict=True)]
+
+    @cached_property
     def certain_digits(self) -> int | None:
         """Significant digits that are certain in every entry of G and R; None: exact."""
         if self.exact is not None:
@@ -216,12 +231,13 @@ def _rows(bounds: Bounds | Around) -> list[list[Enclosure]]:
     one = fmpz(1) << bounds.bits
     lower, upper = bounds.lower.tolist(), bounds.upper.tolist()
     return [
-        [
-            Enclosure(fmpq(x, one), fmpq(y, one), Rigor.EXACT if x == y else Rigor.ENCLOSED)
-            for x, y in zip(low, high, strict=True)
-        ]
+        [_between(fmpq(x, one), fmpq(y, one)) for x, y in zip(low, high, strict=True)]
         for low, high in zip(lower, upper, strict=True)
     ]
+
+
+def _between(x: fmpq, y: fmpq) -> Enclosure:
+    return Enclosure(x, y, Rigor.EXACT if x == y else Rigor.ENCLOSED)
 
 
 def _exact_rows(matrix: fmpq_mat) -> list[list[Enclosure]]:

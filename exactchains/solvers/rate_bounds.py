@@ -83,7 +83,7 @@ class Enclosing:
         self.up, self.local, _, _ = work.blocks.doubles
         self.error = (8 * len(self.up) + 128) * UNIT  # relative, of any product of up to three matrices below
         positive = [self.up, self.local, work.start.G, work.profile]
-        if min(float(x[x > 0].min(initial=1.0)) for x in positive) < LEAST:
+        if work.blocks.wide or min(float(x[x > 0].min(initial=1.0)) for x in positive) < LEAST:
             raise Undecided("entries too far apart for doubles")
 
     def first(self) -> Around:

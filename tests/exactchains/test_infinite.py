@@ -16,6 +16,7 @@ from proofs_check.check.infinite import Side
 
 JSQ = shortest_queue(9, (7, 3))
 ASYMMETRIC = expectation(JSQ, Reward.total(), digits=8)
+COARSE = expectation(JSQ, Reward.total(), digits=3)  # a small certificate to spoil
 
 
 def accepted(result):
@@ -54,6 +55,7 @@ def test_the_mean_of_the_asymmetric_shortest_queue():
     assert ASYMMETRIC.enclosure.has_digits(8)
     assert ASYMMETRIC.enclosure.contains("10.4674684079474824283825")
     accepted(ASYMMETRIC)
+    accepted(COARSE)
 
 
 def test_fifteen_digits_of_the_asymmetric_shortest_queue():
@@ -143,7 +145,7 @@ def more(text):
 REJECTED = {
     "mean above": put("conclusion", "mean", 0, value="1047/100"),
     "mean below": put("conclusion", "mean", 1, value="1046/100"),
-    "mean upper below": put("conclusion", "mean", 1, value="104674683/10000000"),
+    "mean upper below": put("conclusion", "mean", 1, value="104674684/10000000"),
     "mean lower above": put("conclusion", "mean", 0, value="104674685/10000000"),
     "value": put("proof", "upper", "values", 77, value=lambda v: hex(int(v, 0) + 2**70)),
     "lower value": put("proof", "lower", "values", 40, value=lambda v: hex(int(v, 0) - 2**70)),
@@ -177,7 +179,7 @@ REJECTED = {
 
 @pytest.mark.parametrize("name", REJECTED)
 def test_rejected(name):
-    certificate = copy.deepcopy(ASYMMETRIC.certificate)
+    certificate = copy.deepcopy(COARSE.certificate)
     REJECTED[name](certificate)
     with pytest.raises(Rejected):
         check(loads(json.dumps(certificate)))
@@ -188,7 +190,7 @@ def test_without_the_premise_a_false_statement_would_pass():
 
     Only V of quadratic growth can be written, and the premise is checked: an upward walk has no certificate.
     """
-    certificate = copy.deepcopy(ASYMMETRIC.certificate)
+    certificate = copy.deepcopy(COARSE.certificate)
     for cell in certificate["problem"]["chain"]["cells"]:
         for jump in cell["jumps"]:
             if sum(jump[:2]) > 0:

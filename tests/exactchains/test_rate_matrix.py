@@ -16,7 +16,7 @@ from exactchains.solvers.level_drift import Drift, drift
 from exactchains.solvers.level_integers import level_integers
 from exactchains.solvers.matrix_geometric import _refined, _rows, _starts, rate_matrix
 from exactchains.solvers.rate_certificate import drift_certificate
-from exactchains.truth import InputError
+from exactchains.truth import InputError, PrecisionExhausted
 from proofs_check.check.document import check, loads
 
 from .level_chains import generator, logarithmic_reduction, single_server
@@ -40,7 +40,7 @@ def routes(chain, digits):
     """Return G and R by the refined and by the ball route, whatever the entry function would choose."""
     blocks = level_integers(chain)
     sign = drift(blocks)
-    for start in _starts(blocks, sign):
+    for start in () if blocks.wide else _starts(blocks, sign):
         found = _refined(blocks, sign, start, digits)
         if found is not None:
             yield _rows(found[0]), _rows(found[1])
@@ -54,6 +54,8 @@ def test_peer_case_with_rank_one_blocks_is_exact():
     rates = rate_matrix(LevelChain.from_blocks({name: exact_text(block) for name, block in blocks.items()}))
     for mine, theirs in ((rates.G, case["G_exact"]), (rates.R, case["R_exact"])):
         assert [[x.value for x in row] for row in mine] == [[rational(x) for x in row] for row in theirs]
+    for mine, published in zip(rates.U, case["U"], strict=True):
+        assert all(abs(int(x.value.p) / int(x.value.q) - y) < 1e-8 for x, y in zip(mine, published, strict=True))
     assert rates.status == "recurrent" and rates.certain_digits is None
     accepted(rates.certificate)
 
@@ -243,6 +245,22 @@ def test_many_digits_nest():
     accepted(many.certificate)
 
 
+@pytest.mark.parametrize("time", ["continuous", "discrete"])
+def test_the_watched_level_keeps_its_rows(time):
+    """U 1 = local 1 + up 1 when every level is left downwards."""
+    chain = dense(4, 0.9, seed=2)
+    blocks = {name: getattr(chain, name) for name in ("up", "local", "down")}
+    if time == "discrete":
+        scale = 2 * max(-row[i] for i, row in enumerate(chain.local))
+        blocks = {name: [[x / scale for x in row] for row in block] for name, block in blocks.items()}
+        blocks["local"] = [[x + (i == j) for j, x in enumerate(row)] for i, row in enumerate(blocks["local"])]
+    chain = LevelChain.from_blocks(blocks, time=time)
+    for i, row in enumerate(rate_matrix(chain).U):
+        total = sum(chain.local[i]) + sum(chain.up[i])
+        assert sum(x.lower for x in row) <= total <= sum(x.upper for x in row)
+        assert all(x.lower >= 0 for j, x in enumerate(row) if i != j or time == "discrete")
+
+
 def test_only_exact_rates_are_solved():
     with pytest.raises(InputError, match="exact rates"):
         rate_matrix(LevelChain.from_blocks({"up": [["1"]], "local": [["-3"]], "down": [["2"]]}, domain=Balls(64)))
@@ -254,3 +272,32 @@ def test_the_scalar_peer_case():
     case = CASES["qbd-scalar"]
     rates = rate_matrix(single_server("3/5"))
     assert case["R_exact"] == "rho" and rates.R[0][0].value == rational("3/5") and rates.G[0][0].value == 1
+
+
+wild = st.sampled_from(["0", "1", "1/3", "7", "1e-300", "1e300", "1e-18", "1e9"])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), st.integers(1, 3))
+def test_rates_from_minus_to_plus_three_hundred_are_contained(data, m):
+    """With ``down`` of rank one G and R are known exactly; the other routes must enclose them, or give up."""
+    block = st.lists(st.lists(wild, min_size=m, max_size=m), min_size=m, max_size=m)
+    up, local = data.draw(block), data.draw(block)
+    falls, entry = (data.draw(st.lists(wild, min_size=m, max_size=m)) for _ in range(2))
+    down = [[str(Fraction(a) * Fraction(b)) for b in entry] for a in falls]
+    chain = generator(up, local, down)
+    try:
+        exact = rate_matrix(chain)
+    except DoesNotExist:
+        return
+    accepted(drift_certificate(exact))
+    if exact.exact is None or exact.status == "null recurrent":
+        return
+    accepted(exact.certificate)
+    try:
+        for G, R in routes(chain, 12):
+            for bounds, truth in ((G, exact.G), (R, exact.R)):
+                for row, want in zip(bounds, truth, strict=True):
+                    assert all(x.contains(y.value) for x, y in zip(row, want, strict=True))
+    except PrecisionExhausted:
+        return
