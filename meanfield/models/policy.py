@@ -15,7 +15,7 @@ from exactchains.number import rational
 from exactchains.truth import InputError
 from meanfield.models.pools import EQUAL, Pools
 
-__all__ = ["Class", "Loads", "Policy", "Server", "evenly", "load_of", "routed"]
+__all__ = ["Class", "Loads", "Policy", "Server", "class_shares", "evenly", "load_of", "routed"]
 
 Class = tuple[int, int]  # (pool, jobs)
 Loads = tuple[tuple[int, ...], ...]  # for each pool, the numbers of jobs at its servers, ascending
@@ -133,7 +133,7 @@ class Policy:
         """Return the law of :meth:`limit_law` by running :meth:`route` on every sample of classes."""
         if self.d is None:
             raise InputError(f"{type(self).__name__} sees all servers: its limit has two time scales; use fluid_drift")
-        share = _class_shares(self, tails, domain)
+        share = class_shares(self, tails, domain)
         found: Law = {}
         for classes in product(share, repeat=self.d):
             chance: Any = 1
@@ -200,7 +200,8 @@ def _rearranged(loads: Loads) -> set[Loads]:
     return (found | {tuple(queue[::-1] for queue in loads)}) - {loads}
 
 
-def _class_shares(policy: Policy, tails: Sequence[Sequence[Any]], domain: Domain) -> dict[Class, Any]:
+def class_shares(policy: Policy, tails: Sequence[Sequence[Any]], domain: Domain) -> dict[Class, Any]:
+    """Return the probability that a sampled server belongs to a class, in the limit."""
     share = {}
     for j, pool in enumerate(policy.pools):  # fractions and fraction * speed both sum to 1
         weight = domain.convert(pool.fraction * (pool.speed if policy.weighting == "speed" else 1))

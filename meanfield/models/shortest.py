@@ -1,13 +1,14 @@
 """Join the shortest queue: oblivious to speed, aware of speed, or counting only the jobs that wait."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from flint import fmpq
 
+from exactchains.domain import QQ, Domain
 from exactchains.truth import InputError
-from meanfield.models.policy import Law, Loads, Policy, Server, evenly, load_of
+from meanfield.models.policy import Class, Law, Loads, Policy, Server, class_shares, evenly, load_of
 from meanfield.models.pools import Pools
 
 __all__ = ["JSQ", "PoolPowerOfD", "SpeedAwareJSQ"]
@@ -123,6 +124,37 @@ class PoolPowerOfD(Policy):
     def route(self, sample: Sequence[Server]) -> Mapping[int, Any]:
         best = min(self._rank(s) for s in sample)
         return evenly(i for i, s in enumerate(sample) if self._rank(s) == best)
+
+    def law(self, loads: Loads) -> Law:
+        if self.weighting == "speed" and not self.replacement:
+            return self.enumerated_law(loads)  # successive draws in proportion to speed have no short formula
+        speed = self.pools.speeds if self.weighting == "speed" else [fmpq(1)] * len(loads)
+        n = sum(map(len, loads))
+        mass = {(j, q): fmpq(queue.count(q)) * speed[j] for j, queue in enumerate(loads) for q in set(queue)}
+
+        def inside(a: fmpq) -> fmpq:
+            return (a / n) ** self.d if self.replacement else _falling(a, n, self.d)
+
+        return {c: x for c, x in self._spread(mass, inside).items() if x != 0}
+
+    def limit_law(self, tails: Sequence[Sequence[Any]], domain: Domain = QQ) -> Law:
+        with domain.working():
+            return self._spread(class_shares(self, tails, domain), lambda a: a**self.d)
+
+    def _spread(self, mass: Mapping[Class, Any], inside: Callable[[Any], Any]) -> Law:
+        """Return the law from the mass of each class: best ranks first, a rank shared in proportion to mass."""
+        ranks: dict[tuple[int, int], list[Class]] = {}
+        for pool, jobs in mass:
+            ranks.setdefault((jobs, pool if self.ties == "fastest" else 0), []).append((pool, jobs))
+        found: Law = {}
+        left: Any = sum(mass.values())
+        for _, classes in sorted(ranks.items()):
+            here: Any = sum(mass[c] for c in classes)
+            chance = inside(left) - inside(left - here)
+            for c in classes:
+                found[c] = chance if len(classes) == 1 else chance * mass[c] / here if here != 0 else 0 * chance
+            left = left - here
+        return found
 
     def _rank(self, server: Server) -> tuple[int, int]:
         return (server.jobs, server.pool if self.ties == "fastest" else 0)

@@ -167,3 +167,21 @@ def test_thresholds():
     assert PowerOfD("1/2", 2, None, "3/4", True).stability_limit(2) == fmpq(4, 5)
     assert PowerOfD("1/2", 3, None, "2/5", True).stability_limit(3) == 1
     assert PoolPowerOfD("1/2:19/10,1/2:1/10", "1/2").stability_limit(None) == fmpq(1, 5)
+
+
+@pytest.mark.parametrize("weighting", ["uniform", "speed"])
+@pytest.mark.parametrize("ties", ["random", "fastest"])
+def test_closed_limit_law_of_pools_is_the_enumeration(weighting, ties):
+    policy = PoolPowerOfD(TWO, "1/2", 3, weighting, ties, True)
+    tails = [[fmpq(1), fmpq(3, 4), fmpq(1, 8), fmpq(0)], [fmpq(1), fmpq(1, 2), fmpq(1, 3), fmpq(1, 3)]]
+    closed, enumerated = policy.limit_law(tails), policy.enumerated_limit_law(tails)
+    assert {c: x for c, x in closed.items() if x} == {c: x for c, x in enumerated.items() if x}
+    assert sum(closed.values()) == 1
+
+
+@pytest.mark.parametrize(("d", "g"), [(2, 0), (2, 1), (3, 2), (2, None)])
+def test_closed_limit_law_of_noisy_comparisons_is_the_enumeration(d, g):
+    policy = PowerOfD("1/2", d, g, "2/7")
+    tails = [[fmpq(1), fmpq(3, 4), fmpq(2, 3), fmpq(1, 8), fmpq(0)]]
+    closed, enumerated = policy.limit_law(tails), policy.enumerated_limit_law(tails)
+    assert {c: x for c, x in closed.items() if x} == {c: x for c, x in enumerated.items() if x}

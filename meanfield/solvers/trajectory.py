@@ -1,0 +1,146 @@
+"""Paths of the mean field from any start: adaptive integration, first entry, and a validated enclosure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+
+from exactchains.domain import Balls, Floats
+from exactchains.enclosure import Enclosure
+from exactchains.number import rational
+from exactchains.truth import InputError, Undecided
+from meanfield.flow import drift
+from meanfield.models.noisy import PowerOfD
+from meanfield.models.policy import Policy
+
+__all__ = ["Trajectory", "ValidatedState", "trajectory", "validated"]
+
+LEVELS = 60
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """An estimate of the path: ``tails[i]`` are x_1..x_K at ``times[i]``, all pools one after another."""
+
+    times: NDArray[np.float64]
+    tails: NDArray[np.float64]
+    pools: int
+
+    def mean_queue(self, fractions: Sequence[float]) -> NDArray[np.float64]:
+        """Return the mean number of jobs per server along the path."""
+        by_pool = self.tails.reshape(len(self.times), self.pools, -1).sum(axis=2)
+        return by_pool @ np.asarray(fractions)
+
+    def first_entry(self, target: Sequence[float], distance: float) -> float | None:
+        """Return the first listed time at which the first tails are within ``distance`` of ``target``; None: never."""
+        near = np.abs(self.tails[:, : len(target)] - np.asarray(target)).max(axis=1) <= distance
+        return float(self.times[np.argmax(near)]) if near.any() else None
+
+
+def trajectory(
+    policy: Policy, *, start: Sequence[Any] = (), until: Any, points: int = 200, levels: int = LEVELS
+) -> Trajectory:
+    """Return the path of the mean field from ``start`` (tails x_1, x_2, .. of every pool; () is the empty system).
+
+    For rules that sample finitely many servers.  Doubles: an estimate, see :func:`validated` for a proof.
+
+    Raises
+    ------
+    InputError
+        The start is no nonincreasing sequence in [0, 1], or longer than ``levels``.
+    """
+    first = [rational(x, "start") for x in start]
+    if len(first) > levels or any(not 0 <= b <= a for a, b in zip([rational(1), *first], first, strict=False)):
+        raise InputError(f"start: tails fall from at most 1 to at least 0, at most {levels} of them")
+    pools, domain = len(policy.pools), Floats()
+    x0 = np.zeros((pools, levels))
+    x0[:, : len(first)] = [domain.convert(x) for x in first]
+
+    def field(_: float, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        tails = [[1.0, *row] for row in x.reshape(pools, levels)]
+        return np.concatenate(drift(policy, tails, domain=domain))
+
+    end = domain.convert(rational(until, "until"))
+    if end <= 0:
+        raise InputError(f"until = {until}: a positive time")
+    times = np.linspace(0.0, end, points)
+    found = solve_ivp(field, (0.0, end), x0.ravel(), method="LSODA", t_eval=times, rtol=1e-9, atol=1e-12)
+    if not found.success:
+        raise Undecided(f"integration stops: {found.message}")
+    return Trajectory(times, found.y.T, pools)
+
+
+@dataclass(frozen=True)
+class ValidatedState:
+    """Proved bounds of x_1..x_K at one time; all later tails lie between 0 and the last upper bound."""
+
+    time: fmpq
+    lower: tuple[fmpq, ...]
+    upper: tuple[fmpq, ...]
+
+    def tail(self, k: int) -> Enclosure:
+        """Return the fraction of servers with at least ``k`` >= 1 jobs."""
+        return Enclosure(self.lower[k - 1], self.upper[k - 1])
+
+
+def validated(
+    policy: PowerOfD, *, start: Sequence[Any] = (), until: Any, steps: int, levels: int = 20
+) -> ValidatedState:
+    r"""Return proved bounds of the tails at time ``until``: sub- and super-solutions of a monotone flow.
+
+    The flow is cooperative on ordered tails, hence u(t) <= x(t) <= v(t) for polygons that start below and above and
+    satisfy :math:`\dot u \le f(u)`, :math:`\dot v \ge f(v)`.  A side of length h from y has velocity c with
+    :math:`c \le f(y) - h L \lVert c\rVert` (above: :math:`c \ge f(y) + h L \lVert c\rVert`), L a Lipschitz constant in
+    the maximum norm.  Beyond K the lower tails are 0 and the upper ones equal x_K, which never falls.
+
+    Guarantee
+    ---------
+    The exact path at ``until`` lies between the returned sequences; their distance falls like 1/steps.
+    """
+    first, end = [rational(x, "start") for x in start], rational(until, "until")
+    if steps < 1 or end <= 0 or len(first) > levels:
+        raise InputError(
+            f"steps = {steps}, until = {end}: at least one step to a positive time, start within {levels} levels"
+        )
+    balls = Balls(64)
+    with balls.working():
+        h = arb(end / steps)
+        begin = [arb(x) for x in first] + [arb(0)] * (levels - len(first))
+        sides = []
+        for sign in (-1, 1):
+            x = begin
+            for _ in range(steps):
+                x = _side(policy, x, h, sign, balls)
+            sides.append(tuple(v.fmpq() for v in x))
+    return ValidatedState(end, sides[0], sides[1])
+
+
+def _side(policy: PowerOfD, x: list[arb], h: arb, sign: int, balls: Balls) -> list[arb]:
+    """Return exact tails after a step of length h that provably stay below (sign -1) or above (sign 1) the path."""
+    gap = 0 if policy.g is None else policy.g
+    beyond = [x[-1] if sign > 0 else arb(0)] * (gap + 2)
+    rates = drift(policy, [[arb(1), *x, *beyond]], domain=balls)[0][: len(x)]
+    lipschitz = arb(policy.load * policy.d * (2 + 8 * policy.eps) + 2)
+    slack = h * lipschitz * max((abs(r).upper() for r in rates), key=float)
+    for _ in range(40):
+        slack = slack * 3 / 2
+        moved = [(y + h * (r + sign * slack)) for y, r in zip(x, rates, strict=True)]
+        after = _ordered([v.upper() if sign > 0 else v.lower() for v in moved], x[-1], sign)
+        speed = [(a - y) / h for a, y in zip(after, x, strict=True)]
+        fastest = max((abs(c).upper() for c in speed), key=float)
+        if all(sign * (c - r) >= h * lipschitz * fastest for c, r in zip(speed, rates, strict=True)):
+            return [min(max(v, arb(0)), arb(1)) for v in after]  # constants 0 and 1 are solutions of their own
+    raise Undecided("a step is too long for the polygon; raise steps")
+
+
+def _ordered(x: list[arb], last: arb, sign: int) -> list[arb]:
+    """Return x made nonincreasing: raised from above (its end to at least ``last``), lowered from below."""
+    bound, found = (last, []) if sign > 0 else (arb(1), [])
+    for v in reversed(x) if sign > 0 else x:
+        bound = max(v, bound) if sign > 0 else min(v, bound)
+        found.append(bound)
+    return found[::-1] if sign > 0 else found
