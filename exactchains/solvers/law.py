@@ -116,6 +116,9 @@ class StationaryLaw(Sequence[Enclosure]):
     def __iter__(self) -> Iterator[Enclosure]:
         return (self[i] for i in range(self.size))
 
+    def __repr__(self) -> str:
+        return f"StationaryLaw({self.size} states, {self.status}, {self.method}, {self.seconds:.2g} s)"
+
     @property
     def status(self) -> str:
         return "exact" if isinstance(self.values, ExactValues) else "enclosed"

@@ -70,6 +70,26 @@ def test_balls_enclose_the_law(case, bits):
     assert all(encloses(ball, x) for ball, x in zip(stationary(chain), brute_law(*case), strict=True))
 
 
+@given(irreducible(), st.sampled_from(METHODS), st.booleans())
+@settings(max_examples=50)
+def test_discrete_time(case, method, lazy):
+    """The uniformised chain has the same law; without laziness it may be periodic."""
+    size, entries = case
+    exits = [sum(q for (i, _), q in entries.items() if i == k) for k in range(size)]
+    rate = max(exits) * (2 if lazy else 1)
+    moves = [(i, j, str(q / rate)) for (i, j), q in entries.items()] + [
+        (i, i, str(1 - x / rate)) for i, x in enumerate(exits)
+    ]
+    chain = FiniteChain.from_transitions(size, moves, time="discrete")
+    try:
+        law = stationary(chain, digits=20, method=method)
+    except PrecisionExhausted:
+        assert method in ("direct", "levels", "block")
+        return
+    assert_encloses(law, brute_law(*case), 20)
+    assert repr(law).startswith(f"StationaryLaw({size} states, ")
+
+
 @given(irreducible())
 def test_removed_equation_agrees(case):
     assert removed_equation(chain_of(*case)) == stationary(chain_of(*case))
