@@ -164,6 +164,7 @@ def _notes(spec: Spec) -> Iterator[str]:
         yield "For all columns: " + ", ".join(f"{name} = {x}" for name, x in spec.parameters.items()) + "."
     for request in spec.columns:
         extra = "".join(f", {name} = {x}" for name, x in request.parameters.items())
+        extra += "".join(f", without {name}" for name in request.without)
         if request.model and request.quantity:
             least = (
                 f"{request.best[0]} from {request.best[1]} to {request.best[2]} with the least " if request.best else ""

@@ -17,7 +17,7 @@ from proofs_check.tables.table import NOTATIONS
 
 MAX_POINTS = 100_000
 KEYS = {"title", "papers", "digits", "notation", "parameters", "symbols", "rows", "columns", "note", "plot", "claims"}
-COLUMN_KEYS = {"model", "quantity", "heading", "parameters", "index", "form", "best"}
+COLUMN_KEYS = {"model", "quantity", "heading", "parameters", "index", "form", "best", "without"}
 FORMS = ("decimal", "fraction")
 PLOT = {"x", "x_scale", "y_scale"}
 SCALES = ("linear", "log")
@@ -94,6 +94,7 @@ class Reader:
             None if index is None else str(index),
             self._choice(data.get("form", "decimal"), FORMS, f"{where}.form"),
             best,
+            self._names(data.get("without", []), f"{where}.without"),
         )
 
     def _best(self, data: Any, key: str) -> tuple[str, int, int] | None:
@@ -148,6 +149,8 @@ class Reader:
                 model = self._try(places["model"], partial(find, name))
                 for own in request.parameters:
                     self._try(f"{where}.parameters", partial(model.parameter, own))
+                for foreign in request.without:
+                    self._try(f"{where}.without", partial(model.parameter, foreign))
                 if (
                     request.best
                     and self._try(f"{where}.best", partial(model.parameter, request.best[0])).kind != "integer"

@@ -21,7 +21,8 @@ class Request:
     """One column as asked for: a quantity of a model, with parameters of its own beside the shared ones.
 
     An empty ``model`` or ``quantity`` comes from the axis of that name.  ``best`` is a parameter with a range: the
-    cell is then the integer in it that minimises the quantity.
+    cell is then the integer in it that minimises the quantity.  ``without`` names shared parameters and axes that
+    do not reach this column.
     """
 
     model: str
@@ -31,6 +32,7 @@ class Request:
     index: str | None = None
     form: str = "decimal"
     best: tuple[str, int, int] | None = None
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class Spec:
         columns = [
             {"model": c.model, "quantity": c.quantity, "parameters": dict(c.parameters), "index": c.index}
             | ({"best": list(c.best)} if c.best else {})
+            | ({"without": list(c.without)} if c.without else {})
             for c in self.columns
         ]
         rows = {axis: list(values) for axis, values in self.rows.items()}
@@ -84,7 +87,8 @@ class Spec:
 
 def takes(request: Request, model: Model, name: str) -> bool:
     """Return whether a shared value of this name reaches the model of a column."""
-    own = name in request.parameters or (request.best is not None and request.best[0] == name)
+    best = request.best is not None and request.best[0] == name
+    own = name in request.parameters or name in request.without or best
     return not own and any(name in (p.name, p.symbol) for p in model.parameters)
 
 
