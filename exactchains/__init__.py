@@ -21,6 +21,8 @@ _WHERE = {
     "LevelChain": "level_chain",
     "CountableChain": "countable_chain",
     "Reward": "countable_chain",
+    "DependentChain": "dependent_chain",
+    "dependent_law": "solvers.level_dependent",
     "expectation": "solvers.infinite",
     "tail_probability": "solvers.infinite",
     "level_law": "solvers.level_law",
