@@ -33,7 +33,7 @@ def entrywise(chain: Arrays, *, target: float = 1e-15, method: str = "auto") -> 
     if flow is None:
         return []
     found: list[Certified] = []
-    for name in _methods(chain, flow) if method == "auto" else [method]:
+    for name in methods(chain, flow) if method == "auto" else [method]:
         try:
             with np.errstate(all="ignore"):  # what is not finite is not certified
                 result = _SOLVE[name](chain, flow, target)
@@ -45,7 +45,7 @@ def entrywise(chain: Arrays, *, target: float = 1e-15, method: str = "auto") -> 
     return sorted(found, key=lambda r: -float(r.error.max()))
 
 
-def _methods(chain: Arrays, flow: Flow) -> Iterator[str]:
+def methods(chain: Arrays, flow: Flow) -> Iterator[str]:
     """Yield the methods worth trying, the cheapest that is likely to succeed first."""
     widths = np.diff(flow.start).astype(float)
     work = float((widths**3).sum())

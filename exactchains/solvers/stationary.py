@@ -117,7 +117,7 @@ def _solve(problem: tuple[FiniteChain, Any, Arrays], digits: int | None, method:
     laws = entrywise(inside, target=0.4 * 10.0 ** max(1 - digits, -25), method=method)
     reached = _reached(laws)
     if reached >= digits:
-        return _twofold(problem, laws[-1])
+        return twofold_law(problem, laws[-1])
     for found in reversed([law for law in laws if law.contracts()]):
         try:
             return _integers(problem, found, digits)
@@ -157,7 +157,7 @@ def _exact(problem: tuple[FiniteChain, Any, Arrays]) -> Found:
     return values, "exact", lambda: exact_proof(problem, values)
 
 
-def _twofold(problem: tuple[FiniteChain, Any, Arrays], found: Certified) -> Found:
+def twofold_law(problem: tuple[FiniteChain, Any, Arrays], found: Certified) -> Found:
     h, lo, e = normalised(found.flow, (found.h, found.lo, found.e))
     back = np.argsort(found.flow.order)
     error = (found.error + normalising_error(found.flow.size)) * (1 + 2.0**-40)
