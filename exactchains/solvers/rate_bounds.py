@@ -96,7 +96,7 @@ class Enclosing:
         """
         G, near, work = self.work.start.G, self.near, self.work
         live, X = G > 0, near.doubles
-        error = np.ldexp(np.abs(near.error) + 2.0**-58, near.exponent + self.bits)  # in units of 2^-bits
+        error = np.ldexp(_most(near.error), near.exponent + self.bits)  # in units of 2^-bits
         delta = 2 * (error[live] / (work.blocks.diagonal[:, None] * G)[live]).max(initial=0.0)
         for _ in range(TRIES):
             width = np.where(live, np.ceil(delta * work.profile), 0)
@@ -133,7 +133,7 @@ class Enclosing:
         cost = start @ (self.up @ first.width) @ inverse  # of the width of G, over 2^bits
         enough = math.frexp(float(cost[start > 0].min(initial=1.0)))[1] - self.bits - 3
         middle, remainder, exponent = self.work.divided(fixed(start, self.bits), self.near, enough)
-        error = np.ldexp(np.abs(remainder) + 2.0**-58, exponent + self.bits)
+        error = np.ldexp(_most(remainder), exponent + self.bits)
         return self._around(middle, _doubles(middle, self.bits), inner, error, first)
 
     def _quick(self, start: Matrix, inner: Matrix, first: Around) -> Around | None:
@@ -160,6 +160,11 @@ class Enclosing:
                 return Around(middle, width, self.bits, R)
             scale *= 4
         raise Undecided("no bounds of R at this precision")
+
+
+def _most(error: Matrix) -> Matrix:
+    """Return an upper bound of the exact sizes that :func:`floats` rounded, the largest of which is below 1."""
+    return np.asarray(np.abs(error) * (1 + 2.0**-50) + 2.0**-58)
 
 
 def _doubles(X: fmpz_mat, bits: int) -> Matrix:
