@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from flint import fmpq
 
 from exactchains.enclosure import Enclosure
+from exactchains.number import rational
 from exactchains.truth import DoesNotExist, InputError, Undecided
-from meanfield.models.policy import Policy, Server, evenly
+from meanfield.models.noisy import PowerOfD
+from meanfield.models.policy import Policy, Server, evenly, load_of
 from meanfield.models.pools import EQUAL
 from meanfield.solvers.quantities import balancing_quantity
 from proofs_check.catalogue import find
@@ -30,6 +32,16 @@ class RandomError(Policy):
     eps: Any = 0
     replacement: bool = False
     pools: Any = EQUAL
+    homogeneous: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "load", load_of(self.load))
+        object.__setattr__(self, "eps", rational(self.eps, "eps"))
+
+    @property
+    def monotone(self) -> bool:
+        """A mixture of two monotone rules, when errors do not depend on the gap."""
+        return self.g is None
 
     def route(self, sample: Sequence[Server]) -> Mapping[int, Any]:
         jobs = [s.jobs for s in sample]
@@ -113,7 +125,11 @@ def _rules(
         yield "eps and 1 - eps swapped", other(model.name, eps=str(1 - values["eps"]))
     if "d" in words:
         yield "one server more is sampled", other(model.name, d=str(int(words["d"]) + 1))
-        yield "one server fewer is sampled", other(model.name, d=str(int(words["d"]) - 1))
+        fewer = {name: x for name, x in words.items() if name != "n" or words["d"] != "2"}  # d = 1: queues apart
+        yield (
+            "one server fewer is sampled",
+            lambda: exact(model.name, fewer | {"d": str(int(words["d"]) - 1)}, quantity, index),
+        )
     if words.get("pools", "").count(",") and model.name != "random":
         yield "speeds and pools in swapped orientation", other(model.name, pools=_swapped(words["pools"]))
     if "n" in words:
@@ -125,7 +141,11 @@ def _rules(
 
 
 def _random_error(values: Mapping[str, Any], quantity: str, index: int | None) -> Enclosure:
-    policy = RandomError(values["lam"], values["d"], values.get("g"), values["eps"], values["replacement"] == "yes")
+    """Solve the rule; of two servers a random one is the longest half of the time, so that there eps is halved."""
+    if values["d"] == 2:
+        policy: Policy = PowerOfD(values["lam"], 2, values.get("g"), values["eps"] / 2, values["replacement"] == "yes")
+    else:
+        policy = RandomError(values["lam"], values["d"], values.get("g"), values["eps"], values["replacement"] == "yes")
     n, buffer = values.get("n"), values.get("buffer")
     return balancing_quantity(policy, quantity, index=index, n=n, buffer=buffer, digits=DIGITS).enclosure
 

@@ -7,6 +7,7 @@ from exactchains import InputError
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.shortest import JSQ
 from proofs_check.catalogue import find
+from proofs_check.simulators.balancing_suspects import RandomError
 from proofs_check.simulators.queue_runs import job_trace
 from proofs_check.simulators.server_runs import server_trace
 from proofs_check.simulators.validation import validate
@@ -133,3 +134,20 @@ def test_what_cannot_be_simulated_says_so():
         simulate(model, model.read({"pools": "1:1", "lam": "1/2"}), seed=1)
     with pytest.raises(InputError, match="cannot be simulated"):
         job_trace("age.feedback", {}, jobs=10, seed=1)
+
+
+def test_errors_to_a_random_one_of_two_are_errors_to_the_longest_half_as_often():
+    random_error = RandomError("1/2", 2, 1, "1/3")
+    halved = PowerOfD("1/2", 2, 1, "1/6", False)
+    for loads in (((0, 1, 1),), ((0, 0, 3),), ((2, 3, 4),)):
+        assert random_error.enumerated_law(loads) == halved.enumerated_law(loads)
+
+
+@pytest.mark.parametrize("g", ["8", None])
+def test_errors_to_a_random_server_are_named(g):
+    words = {"d": "2", "eps": "1/2", "lam": "1/2", "n": "2"} | ({"g": g} if g else {})
+    model = "pod.load-dependent" if g else "pod.load-independent"
+    header, rows = server_trace(RandomError("1/2", 2, int(g) if g else None, "1/2"), 2, jobs=60_000, seed=9)
+    finding = validate(model, words, dict(zip(header, rows.T, strict=True)), quantities=["mean_queue"], margin="3%")
+    named = [suspect.fault for suspect in finding.findings[0].diagnosis.matches]
+    assert any("random sampled server" in fault for fault in named)
