@@ -61,9 +61,9 @@ def arrays(chain: FiniteChain) -> Arrays:
     else:
         rates = np.asarray(rates)
     plain = Arrays(len(rows), indptr, targets, rates)
-    if chain.time == "continuous":
-        return plain
-    keep = plain.sources() != targets
+    keep = rates != 0
+    if chain.time == "discrete":
+        keep &= plain.sources() != targets
     if keep.all():
         return plain
     indptr = np.r_[0, np.cumsum(keep)][indptr]

@@ -1,5 +1,6 @@
 """What is read as a chain and what is refused, with the row, the entry and the defect."""
 
+from array import array
 from fractions import Fraction
 
 import numpy as np
@@ -135,6 +136,16 @@ def test_compact_rows_hold_wide_and_unrelated_rates():
         for digits in (12, 40):
             law = stationary(ring, digits=digits, method=method)
             assert all(x.contains(fmpq(p, sum(primes))) for x, p in zip(law, primes, strict=True))
+
+
+def test_stored_zeros_are_no_transitions():
+    rows = CompactRows(array("q", [0, 2, 3, 4]), array("i", [1, 2, 0, 0]), array("q", [1, 0, 1, 1]))
+    chain = FiniteChain(rows)
+    assert structure.structure(arrays(chain)).transient.tolist() == [2] and stationary(chain) == [
+        fmpq(1, 2),
+        fmpq(1, 2),
+        0,
+    ]
 
 
 def test_exploration():
