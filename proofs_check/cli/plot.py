@@ -6,8 +6,9 @@ import click
 
 from exactchains.truth import InputError
 from proofs_check.cli.words import progress
+from proofs_check.plots import paths
 from proofs_check.plots.drawing import draw
-from proofs_check.plots.figure import figure
+from proofs_check.plots.figure import Figure, figure
 from proofs_check.tables.evaluation import table
 from proofs_check.tables.spec import Spec, recipes, spec
 
@@ -18,29 +19,39 @@ from proofs_check.tables.spec import Spec, recipes, spec
 @click.option("--all", "every", is_flag=True, help="every figure as SVG, into the folder --out")
 @click.option("--quiet", is_flag=True, help="no progress")
 def command(name: str | None, out: Path | None, every: bool, quiet: bool) -> None:
-    """Draw a table as a figure, or list the figures that are shipped."""
+    """Draw a table or paths as a figure, or list the figures that are shipped."""
     if every and (name or out is None):
         raise InputError("--all draws every figure: give --out DIR and no NAME")
     if name is None and not every:
         for known in plotted():
-            click.echo(f"{known:28}  {spec(known).title}")
+            click.echo(f"{known:28}  {asked(known).title}")
         return
     if out is None:
         raise InputError("give --out FILE, ending in .svg, .pdf or .png")
     if every:
         out.mkdir(parents=True, exist_ok=True)
-    for asked in [spec(n) for n in plotted()] if every else [spec(name or "")]:
-        path = out / f"{asked.name}.svg" if every else out
-        _draw(asked, path, quiet)
+    for wanted in plotted() if every else [name or ""]:
+        path = out / f"{wanted}.svg" if every else out
+        draw(shown(asked(wanted), quiet), path)
         click.echo(f"wrote {path}", err=True)
 
 
 def plotted() -> list[str]:
-    """Return the recipes that people would rather look at than read."""
-    return [name for name in recipes() if spec(name).plot]
+    """Return the figures that are shipped: paths, and the tables that people would rather look at than read."""
+    return sorted([*paths.recipes(), *(name for name in recipes() if spec(name).plot)])
 
 
-def _draw(asked: Spec, path: Path, quiet: bool) -> None:
-    with progress(asked.name, quiet=quiet) as report:
-        made = table(asked, progress=report)
-    draw(figure(asked, made), path)
+def asked(name: str) -> Spec | paths.Paths:
+    """Return what a name or a file asks for."""
+    place = paths.recipes().get(name)
+    if place is None and name.endswith(".toml"):
+        place = Path(name)
+    found = paths.paths(place) if place is not None else None
+    return spec(name) if found is None else found
+
+
+def shown(wanted: Spec | paths.Paths, quiet: bool) -> Figure:
+    if isinstance(wanted, paths.Paths):
+        return paths.drawn(wanted)
+    with progress(wanted.name, quiet=quiet) as report:
+        return figure(wanted, table(wanted, progress=report))

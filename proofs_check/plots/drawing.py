@@ -51,7 +51,7 @@ def draw(figure: Figure, path: Path) -> None:
         for axis, panel in zip(axes, figure.panels, strict=True):
             _panel(axis, panel, steps=figure.steps)
         axes[0].set_title(textwrap.fill(figure.title, WIDE), pad=12)
-        below = [*textwrap.wrap(figure.x_label, WIDE), _legend_of_marks(figure)]
+        below = [*textwrap.wrap(figure.x_label, WIDE), figure.note or _legend_of_marks(figure)]
         axes[-1].set_xlabel("\n".join(below).rstrip())
         if figure.log_x:
             _powers(axes[-1].xaxis)

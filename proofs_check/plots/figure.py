@@ -46,13 +46,14 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """Panels above each other over one horizontal axis."""
+    """Panels above each other over one horizontal axis; ``note`` replaces what is said of the marks."""
 
     title: str
     x_label: str
     panels: tuple[Panel, ...]
     log_x: bool
     steps: bool = False
+    note: str = ""
 
 
 def figure(spec: Spec, table: Table) -> Figure:

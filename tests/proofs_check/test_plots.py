@@ -14,6 +14,7 @@ from exactchains.enclosure import Enclosure
 from exactchains.truth import InputError
 from proofs_check.cli.main import cli
 from proofs_check.cli.plot import plotted
+from proofs_check.plots import paths
 from proofs_check.plots.figure import MAX_SERIES, figure
 from proofs_check.tables.evaluation import table
 from proofs_check.tables.spec import from_text, spec
@@ -165,3 +166,82 @@ def test_command(drawing, tmp_path):
 def test_command_errors(words: list[str], says: str, drawing):
     result = CliRunner().invoke(cli, ["plot", *words])
     assert result.exit_code == 2 and says in result.output
+
+
+# Paths
+
+AGES = """
+slots = 200
+seed = 7
+[[paths]]
+model = "age.feedback"
+parameters = { n = 10, p = "1/2", d = "1/10" }
+"""
+FLUID = """
+until = 60
+[[paths]]
+model = "pod.load-independent"
+parameters = { d = 2, eps = 0, lam = "1/2" }
+start = ["1", "1"]
+"""
+
+
+def test_a_path_of_ages_rises_with_time_and_falls_to_one_codeword():
+    shown = paths.drawn(paths.from_text(AGES))
+    points = shown.panels[0].series[0].points
+    assert len(points) == 400 and "seed 7; nothing is proved" in shown.note
+    for start, end in zip(points[::2], points[1::2], strict=True):
+        assert end.x - start.x == end.lower - start.lower == 10
+    for end, start in zip(points[1::2], points[2::2], strict=False):
+        assert start.x == end.x and start.lower in (end.lower, 10)
+    assert all(p.rigor is Rigor.ESTIMATE for p in points)
+    again = paths.drawn(paths.from_text(AGES))
+    assert again == shown != paths.drawn(paths.from_text(AGES.replace("seed = 7", "seed = 8")))
+
+
+def test_a_mean_field_runs_from_its_start_to_the_fixed_point():
+    points = paths.drawn(paths.from_text(FLUID)).panels[0].series[0].points
+    assert points[0].lower == 2
+    fixed = sum(0.5 ** (2**k - 1) for k in range(1, 10))  # tails of two choices: lam^(2^k - 1)
+    assert points[-1].lower == pytest.approx(fixed, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (AGES.replace("slots = 200", "slots = 2001"), "line 2: slots: an integer from 0 to 2000"),
+        (AGES.replace("slots = 200", ""), "slots: give slots (for ages) or until"),
+        (AGES.replace("seed = 7", "sed = 7"), "line 3: sed: unknown key; did you mean seed?"),
+        (AGES.replace("age.feedback", "age.feedbak"), "line 5: paths[0].model: model 'age.feedbak' is not known"),
+        (AGES.replace('p = "1/2"', 'p = "3/2"'), "line 6: paths[0].parameters: p = 3/2"),
+        (FLUID.replace('["1", "1"]', "1"), "line 6: paths[0].start: a list of tails"),
+        ("slots = 5\n", "paths: from 1 to 8 [[paths]]"),
+    ],
+)
+def test_a_wrong_picture_of_paths_names_key_and_line(text: str, says: str):
+    with pytest.raises(InputError) as error:
+        paths.from_text(text)
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (AGES.replace("n = 10, ", ""), "no age in channel uses"),
+        (AGES.replace("slots = 200", "until = 5"), "no mean field"),
+        (FLUID.replace("until = 60", "slots = 5"), "no age in channel uses"),
+        (FLUID.replace('["1", "1"]', '["1/2", "1"]'), "start: tails fall"),
+    ],
+)
+def test_paths_of_the_other_kind_are_refused(text: str, says: str):
+    with pytest.raises(InputError, match=says):
+        paths.drawn(paths.from_text(text))
+
+
+@pytest.mark.parametrize("name", paths.recipes())
+def test_shipped_paths_are_drawn(drawing, name: str, tmp_path):
+    out = tmp_path / "p.svg"
+    assert CliRunner().invoke(cli, ["plot", name, "--out", str(out)]).exit_code == 0
+    first = out.read_bytes()
+    assert CliRunner().invoke(cli, ["plot", name, "--out", str(out)]).exit_code == 0
+    assert out.read_bytes() == first
