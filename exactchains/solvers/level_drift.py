@@ -54,10 +54,7 @@ def drift(blocks: LevelIntegers) -> DriftProof:
         Some phases never leave their level: the levels are not one chain.
     """
     up, local, down, kill = blocks.patterns
-    flow = csr_matrix(up | local | down)
-    _, labels = connected_components(flow, connection="strong")
-    classes = [np.flatnonzero(labels == c) for c in range(labels.max() + 1)]
-    closed = [c for c in classes if not (flow[c][:, np.setdiff1d(np.arange(blocks.size), c)]).nnz]
+    closed = _closed_classes(up | local | down)
     for members in closed:
         if not (up[members].any() or down[members].any() or kill[members].any()):
             raise DoesNotExist(f"phases {members.tolist()[:8]} never leave their level: there is no chain of levels")
@@ -70,6 +67,15 @@ def drift(blocks: LevelIntegers) -> DriftProof:
             if proof.drift is Drift.NULL_RECURRENT:
                 worst = proof
     return worst or _recurrence(blocks, closed)
+
+
+def _closed_classes(flow: Any) -> list[Any]:
+    """Return the classes of phases that are never left."""
+    if flow.all():
+        return [np.arange(len(flow))]
+    _, labels = connected_components(csr_matrix(flow), connection="strong")
+    classes = [np.flatnonzero(labels == c) for c in range(labels.max() + 1)]
+    return [c for c in classes if not flow[c][:, np.setdiff1d(np.arange(len(flow)), c)].any()]
 
 
 def _class_drift(blocks: LevelIntegers, members: Any) -> DriftProof:

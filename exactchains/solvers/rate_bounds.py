@@ -68,8 +68,7 @@ class Around:
         live = self.width > 0
         if not live.any():
             return 10**7
-        gap = np.log2(self.width[live]) + 1 - self.bits - np.log2(self.doubles[live])
-        worst = float(gap.max())
+        worst = math.log2(float((self.width[live] / self.doubles[live]).max())) + 1 - self.bits
         if worst > -1:  # the lower end may be negative
             return 0
         return max(0, math.floor(-(worst + 1e-9 - math.log2(1 - 2.0**worst)) * math.log10(2)) + 1)
