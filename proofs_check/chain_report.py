@@ -61,6 +61,28 @@ def report(
     return _classes(chain, quantity, index, digits)
 
 
+def certificate(chain: FiniteChain | LevelChain, digits: int) -> dict[str, Any]:
+    """Return the certificate of the law: of the only recurrent class, or of the first levels.
+
+    Raises
+    ------
+    InputError
+        Several recurrent classes, or a law whose method stores no certificate.
+    """
+    if isinstance(chain, LevelChain):
+        found = level_law(chain, digits=digits).certificate
+    else:
+        laws = extremal_laws(chain, digits=digits)
+        if len(laws) > 1:
+            raise InputError(
+                f"--certificate: the chain has {len(laws)} recurrent classes; one law is certified at a time"
+            )
+        found = laws[0].certificate
+    if found is None:
+        raise InputError("--certificate: this law's method stores no certificate; ask for fewer digits")
+    return found
+
+
 def number(e: Enclosure, digits: int) -> dict[str, Any]:
     """Return one number: status, exact value or null, bounds rounded outward, certain digits."""
     certain = e.certain_digits

@@ -9,8 +9,8 @@ import click
 
 from exactchains.chain import FiniteChain
 from exactchains.truth import InputError
+from proofs_check import chain_report
 from proofs_check.chain_file import read_chain
-from proofs_check.chain_report import LEVELS, report
 from proofs_check.cli.words import digits_option, indices
 
 LONG = 40  # exact fractions longer than this are shown by their digits
@@ -26,7 +26,16 @@ MANY = 12  # states of a class that are listed
 @click.option("--index", help="states or levels I or I..J; default: all states, four levels")
 @digits_option()
 @click.option("--json", "as_json", is_flag=True, help="as JSON")
-def command(file: Path, quantity: str, start: str | None, index: str | None, digits: int, as_json: bool) -> None:
+@click.option("--certificate", type=click.Path(dir_okay=False, path_type=Path), help="write the law's certificate here")
+def command(
+    file: Path,
+    quantity: str,
+    start: str | None,
+    index: str | None,
+    digits: int,
+    as_json: bool,
+    certificate: Path | None,
+) -> None:
     """Analyse the chain in FILE (.json or MatrixMarket .mtx).
 
     Every recurrent class has its own law; a chain with several has no single one.  Digits are certain in every
@@ -36,7 +45,11 @@ def command(file: Path, quantity: str, start: str | None, index: str | None, dig
         raise InputError(f"--from {start[:40]!r}: give the number of a state")
     chosen = None if index is None else indices(index)
     chain = read_chain(file)
-    answer = report(chain, quantity, start=None if start is None else int(start), index=chosen, digits=digits)
+    if certificate is not None:
+        certificate.write_text(json.dumps(chain_report.certificate(chain, digits)), encoding="utf-8")
+    answer = chain_report.report(
+        chain, quantity, start=None if start is None else int(start), index=chosen, digits=digits
+    )
     if as_json:
         click.echo(json.dumps(answer, indent=1))
         return
@@ -62,7 +75,7 @@ def _finite(answer: dict[str, Any], chain: FiniteChain) -> Iterator[str]:
 
 def _levels(answer: dict[str, Any]) -> Iterator[str]:
     yield answer["status"]
-    for name in (n for n in LEVELS if n in answer):
+    for name in (n for n in chain_report.LEVELS if n in answer):
         value = answer[name]
         if isinstance(value, dict):
             yield f"{name} = {_shown(value)}"

@@ -8,6 +8,7 @@ from flint import fmpq
 
 from exactchains import InputError, stationary
 from proofs_check.chain_file import read_chain
+from proofs_check.check.document import check, read
 from proofs_check.cli.main import cli
 
 RUIN = {
@@ -120,6 +121,14 @@ def test_absorption_and_classes(tmp_path):
     assert data["from"] == 1 and [x["exact"] for x in data["absorption"]] == ["3/4", "1/4"]
     assert "from 1 to class {0} = 3/4" in run(path, "--quantity", "absorption", "--from", "1")
     assert run(path, "--quantity", "classes").splitlines()[-1] == "transient {1 2 3}"
+
+
+def test_certificates_are_accepted_by_the_checker(tmp_path):
+    proof = tmp_path / "law.cert.json"
+    for data, name in ((MARKET, "a.mtx"), (QBD, "qbd.json")):
+        run(write(tmp_path, data, name), "--certificate", str(proof), "--digits", "9")
+        check(read(proof))
+    assert "2 recurrent classes" in run(write(tmp_path, RUIN), "--certificate", str(proof), code=2)
 
 
 def test_level_chains(tmp_path):
