@@ -123,19 +123,26 @@ def rate_matrix(chain: LevelChain, *, digits: int = 15) -> RateMatrix:
     begun = time.perf_counter()
     blocks = level_integers(chain)
     sign = drift(blocks)
+    found = _found(blocks, sign, digits)
+    return RateMatrix(chain, blocks, sign, *found, time.perf_counter() - begun)
+
+
+def _found(blocks: LevelIntegers, sign: DriftProof, digits: int) -> tuple[Any, Any, Any, Refinement | None, str]:
+    """Return bounds of G and R, the exact matrices if they are known, the refinement behind the bounds, the method."""
     exact = _exact(blocks, sign)
     if exact is not None:
-        return _result(chain, blocks, sign, begun, exact=exact, method="exact: down has rank one or is zero")
+        nothing = Bounds(fmpz_mat(blocks.size, blocks.size), fmpz_mat(blocks.size, blocks.size), 0)
+        return nothing, nothing, exact, None, "exact: down has rank one or is zero"
     if sign.drift is not Drift.NULL_RECURRENT and not blocks.wide:
         for start in _starts(blocks, sign):
             found = _refined(blocks, sign, start, digits)
             if found is not None:
-                return _result(chain, blocks, sign, begun, bounds=found[:2], work=found[2], method="cyclic reduction")
+                return found[0], found[1], None, found[2], "cyclic reduction"
     certain = sign.drift is not Drift.TRANSIENT and not blocks.patterns[3].any()
     G, R = ball_bounds(blocks, certain, digits)
     if (reached := min(G.digits, R.digits)) < digits:
         raise PrecisionExhausted(f"could not certify {digits} digits of R: {reached}; ask for fewer")
-    return _result(chain, blocks, sign, begun, bounds=(G, R), method="cyclic reduction in balls")
+    return G, R, None, None, "cyclic reduction in balls"
 
 
 def _starts(blocks: LevelIntegers, sign: DriftProof) -> Any:
@@ -207,24 +214,6 @@ def _common_row(blocks: LevelIntegers) -> list[fmpq] | None:
             return None
     total = sum(first, fmpz(0))
     return [fmpq(x, total) for x in first]
-
-
-def _result(
-    chain: LevelChain,
-    blocks: LevelIntegers,
-    sign: DriftProof,
-    begun: float,
-    *,
-    method: str,
-    bounds: tuple[Bounds | Around, Bounds | Around] | None = None,
-    exact: tuple[fmpq_mat, fmpq_mat] | None = None,
-    work: Refinement | None = None,
-) -> RateMatrix:
-    if bounds is None:
-        assert exact is not None
-        zero = fmpz_mat(blocks.size, blocks.size)
-        bounds = (Bounds(zero, zero, 0), Bounds(zero, zero, 0))
-    return RateMatrix(chain, blocks, sign, *bounds, exact, work, method, time.perf_counter() - begun)
 
 
 def _rows(bounds: Bounds | Around) -> list[list[Enclosure]]:
