@@ -97,6 +97,7 @@ class Enclosing:
         live, X = G > 0, near.doubles
         error = np.ldexp(_most(near.error), near.exponent + self.bits)  # in units of 2^-bits
         delta = 2 * (error[live] / (work.blocks.diagonal[:, None] * G)[live]).max(initial=0.0)
+        delta = max(delta, 4 / work.smallest)  # so that rounding the widths to whole numbers does not count
         for _ in range(TRIES):
             width = np.where(live, np.ceil(delta * work.profile), 0)
             above = (X + np.ldexp(width, -self.bits)) * (1 + 2.0**-48)

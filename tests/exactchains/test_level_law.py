@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exactchains import QQ, DoesNotExist, Enclosure, LevelChain, rational
+from exactchains.solvers import matrix_geometric
 from exactchains.solvers.level_law import level_law
 from exactchains.truth import InputError
 from proofs_check.check.document import check, loads
@@ -233,3 +234,20 @@ def test_rates_three_hundred_orders_of_magnitude_apart():
     law = level_law(chain)
     assert balanced(chain, law, 4) and all(x.has_digits(15) for x in law.level(3))
     assert law.decay.has_digits(15) and law.certificate is None
+
+
+@pytest.mark.parametrize("service", [HYPER, ERLANG])
+@pytest.mark.parametrize("load", ["1/7", "99/100", "999999/1000000"])
+def test_the_route_in_balls_contains_the_exact_law(service, load, monkeypatch):
+    """``down`` has rank one, so that everything is known in fractions; without that knowledge balls must contain it."""
+    chain = phase_service(Fraction(load), *service)
+    exact = level_law(chain, digits=20)
+    known = [x for n in (0, 1, 2, 40) for x in exact.level(n)] + [exact.mean_level, exact.variance, exact.tail(9)]
+    assert all(x.is_exact for x in known)
+    monkeypatch.setattr(matrix_geometric, "_exact", lambda blocks, sign: None)
+    law = level_law(chain, digits=20)
+    found = [x for n in (0, 1, 2, 40) for x in law.level(n)] + [law.mean_level, law.variance, law.tail(9)]
+    assert law.rates.exact is None
+    assert all(x.contains(y.value) and x.has_digits(20) for x, y in zip(found, known, strict=True))
+    assert law.decay.overlaps(exact.decay)
+    accepted(law)
