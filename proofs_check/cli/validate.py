@@ -26,6 +26,7 @@ EXIT = {Verdict.AGREES: 0, Verdict.DISAGREES: 1, Verdict.UNDECIDED: 3}
     show_default=True,
     help="what does not matter: 5%, 0.05 (of the exact value), abs:M",
 )
+@click.option("--warmup", default="0", show_default=True, help="part of the run to leave out first: 10%, 0.1")
 @click.option("--format", "preset", help="whose output it is; found from the columns when not given")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="write JUnit XML")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="write one HTML page")
@@ -37,6 +38,7 @@ def command(
     quantity: str,
     index: str,
     margin: str,
+    warmup: str,
     preset: str | None,
     junit: Path | None,
     html: Path | None,
@@ -46,9 +48,15 @@ def command(
 
     Exit codes: 0 agrees, 1 disagrees, 2 broken input, 3 undecided.
     """
-    wanted, which = names(quantity), indices(index)
     found = validate(
-        model, assignments(parameters), data, quantities=wanted, indices=which, margin=margin, preset=preset
+        model,
+        assignments(parameters),
+        data,
+        quantities=names(quantity),
+        indices=indices(index),
+        margin=margin,
+        preset=preset,
+        warmup=warmup,
     )
     if junit:
         junit.write_text(junit_text(found), encoding="utf-8")

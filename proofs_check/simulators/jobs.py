@@ -32,6 +32,10 @@ class Jobs:
 
     what = "jobs"
 
+    @property
+    def path(self) -> str:
+        return self.source
+
     def __post_init__(self) -> None:
         if not len(self.arrive):
             raise InputError(f"{self.source}: a header and no data")

@@ -47,6 +47,8 @@ class AgeKnowledge:
         self.scheme = scheme
 
     def variance_constant(self, quantity: str, index: int | None, shape: str = "slots") -> float | None:
+        if quantity not in OBSERVABLES:
+            return None
         observable, statistic = OBSERVABLES[quantity]
         if statistic is VARIANCE:
             mean = self._mean()

@@ -30,7 +30,8 @@ class Levels:
     """
 
     def __init__(self, table: Any, columns: list[str], *, path: bool, waiting: bool = False, seen: Observed) -> None:
-        self.table, self.columns, self.path, self.waiting, self.seen = table, columns, path, waiting, seen
+        self.table, self.columns, self.is_path, self.waiting, self.seen = table, columns, path, waiting, seen
+        self.path = table.path
         self.what = "lines" if path else "samples"
         self.plain_mean = self.weighted_mean = 0.0
         self.total, self.rows = 0.0, 0
@@ -41,7 +42,7 @@ class Levels:
 
     def unit(self, quantity: str) -> str:
         """Return the unit of the weight of a run."""
-        return "units of time" if self.path else "samples"
+        return "units of time" if self.is_path else "samples"
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -76,7 +77,7 @@ class Levels:
             self._check(line, time, level, last)
             self.rows += len(time)
             self.total += float(level.sum())
-            if not self.path:
+            if not self.is_path:
                 yield np.ones(len(time)), level
             else:
                 if last is not None:
@@ -105,12 +106,12 @@ class Levels:
         """Yield what a user should know about the path."""
         if self.waiting:
             yield f"{self.columns[1]} counts waiting jobs only; mean_wait follows by Little's law with the model's lam"
-        if self.path and self.weighted_mean and abs(self.plain_mean / self.weighted_mean - 1) > SIMILAR:
+        if self.is_path and self.weighted_mean and abs(self.plain_mean / self.weighted_mean - 1) > SIMILAR:
             yield (
                 f"event weighting: the plain mean of the listed levels is {self.plain_mean:.4g}, weighted by how long "
                 f"each holds {self.weighted_mean:.4g}; only the second is a time average"
             )
-        if not self.path:
+        if not self.is_path:
             yield "levels are polled at instants, not recorded at events; each sample has weight one"
 
     def _unable(self, quantity: str) -> str:

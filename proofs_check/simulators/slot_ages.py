@@ -23,6 +23,13 @@ OBSERVABLES: dict[str, tuple[Callable[[Floats, int], Floats], Statistic]] = {
 }
 
 
+GAPS: dict[str, Callable[[Floats, int], Floats]] = {
+    "gap_mean": lambda gap, z: gap,
+    "gap_second_moment": lambda gap, z: gap * gap,
+    "gap_pmf": lambda gap, z: (gap == z).astype(float),
+}
+
+
 class SlotAges:
     """A file of slot ages: a column of ages and, optionally, one of slot numbers; read and checked in blocks.
 
@@ -31,20 +38,20 @@ class SlotAges:
     """
 
     what = "slots"
-    quantities = tuple(OBSERVABLES)
+    quantities = (*OBSERVABLES, *GAPS)
 
     def __init__(self, table: Any) -> None:
         self.path = table.path
         self._table = table
         self._where = [0] if table.headless and len(table.columns) == 1 else self._named(table)
-        self.least, self.rows = np.inf, 0
+        self.least, self.rows, self.skipped = np.inf, 0, False
 
     @property
     def count(self) -> int:
         return self.rows
 
     def unit(self, quantity: str) -> str:
-        return "slots"
+        return "gaps" if quantity in GAPS else "slots"
 
     def blocks(self) -> Iterator[Floats]:
         """Yield the ages in order, checked."""
@@ -65,14 +72,28 @@ class SlotAges:
 
     def pieces(self, quantity: str, index: int | None) -> tuple[Pieces, Statistic]:
         """Return the observations of one quantity and the statistic that estimates it."""
-        if quantity not in OBSERVABLES:
-            raise InputError(f"{quantity} cannot be estimated from slot ages; these can: {', '.join(OBSERVABLES)}")
-        self.least, self.rows = np.inf, 0
+        if quantity not in self.quantities:
+            raise InputError(f"{quantity} cannot be estimated from slot ages; these can: {', '.join(self.quantities)}")
+        self.least, self.rows, self.skipped = np.inf, 0, False
+        if quantity in GAPS:
+            return self._gaps(quantity, index), MEAN
         observable, statistic = OBSERVABLES[quantity]
         found = Pieces()
         for age in self.blocks():
             found.add_values(observable(age, index or 0))
         return found, statistic
+
+    def _gaps(self, quantity: str, index: int | None) -> Pieces:
+        """Return the gaps between restarts: the age just before one, and one slot more."""
+        found, last = Pieces(), np.empty(0)
+        for age in self.blocks():
+            joined = np.concatenate([last, age])
+            restarts = np.flatnonzero(joined[1:] == self.least)
+            found.add_values(GAPS[quantity](joined[restarts] - self.least + 1, index or 0))
+            last = joined[-1:]
+        if self.skipped:
+            raise InputError(f"{self.path}: slots are left out; {quantity} needs the age of every slot")
+        return found
 
     def notes(self) -> Iterator[str]:
         """Yield what the data say about themselves, beyond any estimate."""
@@ -104,6 +125,7 @@ class SlotAges:
             step < 0, line, slot[1:], "is a slot before the one above; is this two runs in one file?", what="slot"
         )
         self._refuse(step != np.floor(step), line, slot[1:], "is no whole number of slots on", what="slot")
+        self.skipped |= bool((step != 1).any())
         floor = min(self.least, float(age[1:].min()))
         grown = age[1:] == age[:-1] + step
         restarted = age[1:] < floor + step

@@ -1,7 +1,9 @@
 """Confront a simulator's output with a model: checks, estimates, verdicts, and the fault's name."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,11 @@ from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Model, spelled
 from proofs_check.simulators import presets
 from proofs_check.simulators.diagnosis import Diagnosis, diagnose
-from proofs_check.simulators.knowledge import knowledge
-from proofs_check.simulators.statistics import BATCHES, Estimate, estimate
+from proofs_check.simulators.knowledge import Knowledge, knowledge
+from proofs_check.simulators.statistics import BATCHES, MEAN, estimate
 from proofs_check.simulators.values import Summary
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, Judgement, Margin, Verdict, judge
+from proofs_check.simulators.warmup import read_fraction, transient, without_beginning
 
 LEAST_PIECES = 2 * min(BATCHES)
 
@@ -58,6 +61,7 @@ def validate(
     indices: Sequence[int] = (0,),
     margin: str = DEFAULT_MARGIN,
     preset: str | None = None,
+    warmup: str = "0",
 ) -> Validation:
     """Return the verdict on a simulator's output.
 
@@ -71,6 +75,8 @@ def validate(
         What to compare; indexed quantities at each of ``indices``.
     preset
         Whose output it is, one of :data:`presets.NAMES`; found from the columns when it is not given.
+    warmup
+        The part of the run to leave out at its beginning, such as ``10%`` or ``0.1``.
     margin
         The difference that does not matter: ``5%`` or ``0.05`` of the exact value, or ``abs:0.01``.
 
@@ -85,35 +91,43 @@ def validate(
         The data are broken (line, value, reason), or no estimate of a quantity can be read from them.
     """
     subject, tolerance = find(model), Margin.read(margin)
+    cut = read_fraction(warmup)
     values = subject.read(parameters)
     thing = subject.build(values)
     known = knowledge(subject, values, thing)
     exact = subject.results(thing, quantities, indices, known.digits)
     read = presets.read(data, known.observed, preset=preset)
+    judged = functools.partial(judge, margin=tolerance, tests=len(exact))
     findings = []
     for result in exact:
-        found = _estimated(read, result, data)
-        constant = known.variance_constant(result.quantity, result.index, type(read).__name__)
-        verdict = judge(result, found, margin=tolerance, variance_constant=constant, tests=len(exact))
+        verdict = _verdict(judged, read, known, result, cut)
         wrong = verdict.verdict is not Verdict.AGREES
         suspects = known.suspects(result.quantity, result.index)
-        diagnosis = diagnose(found, result.enclosure, suspects) if wrong else None
+        diagnosis = diagnose(verdict.estimate, result.enclosure, suspects) if wrong else None
         findings.append(Finding(verdict, diagnosis, read.unit(result.quantity)))
     return Validation(
         subject, spelled(values), source(data), read.count, read.what, tuple(findings), tuple(read.notes())
     )
 
 
-def _estimated(read: Any, result: Result, data: Any) -> Estimate:
-    """Return the estimate of one quantity from data."""
+def _verdict(judged: Callable[..., Judgement], read: Any, known: Knowledge, result: Result, cut: float) -> Judgement:
+    """Return the verdict on one quantity; a run that fails to agree only because of how it begins is told so."""
     if isinstance(read, Summary):
-        return read.summary()
-    pieces, statistic = read.pieces(result.quantity, result.index)
-    if pieces.count < LEAST_PIECES:
+        return judged(result, read.summary())
+    whole, statistic = read.pieces(result.quantity, result.index)
+    pieces = without_beginning(whole.array(), cut)
+    if len(pieces) < LEAST_PIECES:
         raise InputError(
-            f"{source(data)}: {pieces.count} observations of {result.quantity}; at least {LEAST_PIECES} are needed"
+            f"{read.path}: {len(pieces)} observations of {result.quantity}; at least {LEAST_PIECES} are needed"
         )
-    return estimate(pieces.array(), statistic)
+    constant = known.variance_constant(result.quantity, result.index, type(read).__name__)
+    verdict = judged(result, estimate(pieces, statistic), variance_constant=constant)
+    begun = transient(pieces) if verdict.verdict is not Verdict.AGREES and statistic is MEAN else None
+    if begun is None or judged(result, begun[1]).verdict is Verdict.DISAGREES:
+        return verdict
+    share = math.ceil(100 * begun[0])
+    reason = f"the first {share} % of the run is unlike the rest: a warm-up? Leave it out with --warmup {share}%"
+    return replace(verdict, verdict=Verdict.UNDECIDED, reason=reason)
 
 
 def source(data: Any) -> str:

@@ -25,6 +25,7 @@ class Values:
         return "values"
 
     def __init__(self, table: Any, value: str, weight: str | None) -> None:
+        self.path = table.path
         self.table, self.columns = table, [value, *([weight] if weight else [])]
 
     quantities = ("any mean or variance",)

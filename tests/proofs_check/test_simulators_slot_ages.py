@@ -160,8 +160,22 @@ def test_margin_must_make_sense(margin, run):
 
 
 def test_what_slot_ages_do_not_tell_is_refused(run):
-    result = exaq("validate", *MODEL, "--data", str(run), "--quantity", "gap_mean")
+    result = exaq("validate", *MODEL, "n=4", "--data", str(run), "--quantity", "age_mean")
     assert result.exit_code == 2 and "cannot be estimated from slot ages" in result.output
+
+
+def test_gaps_are_counted_between_restarts(ages, tmp_path):
+    restarts = np.flatnonzero(ages == 0)
+    path = written(tmp_path / "all.csv", ages)
+    found = validate("age.feedback", PARAMETERS, path, quantities=["gap_mean", "gap_pmf"], indices=[1, 2])
+    mean, one, two = (finding.judgement.estimate.value for finding in found.findings)
+    gaps = np.diff(restarts)
+    assert mean == pytest.approx(gaps.mean(), rel=1e-3)
+    assert one == pytest.approx((gaps == 1).mean(), rel=1e-3) and two == pytest.approx((gaps == 2).mean(), rel=1e-2)
+    assert [f.judgement.verdict.value for f in found.findings] == ["agrees"] * 3
+    thin = written(tmp_path / "thin.csv", ages[::2], np.arange(0, len(ages), 2))
+    with pytest.raises(InputError, match="needs the age of every slot"):
+        validate("age.feedback", PARAMETERS, thin, quantities=["gap_mean"])
 
 
 def test_semicolons_tabs_and_a_bare_column_are_read(ages, tmp_path):
