@@ -28,7 +28,7 @@ from exactchains.truth import InputError, PrecisionExhausted, Undecided
 
 MAX_DIGITS = 20_000
 SPARE = 7.5  # bits beside those of digits and condition: measured
-ATTEMPTS = 4
+ATTEMPTS = 6
 SMALL = 1e-9  # the shifted reduction is a good start when no entry of G is smaller
 
 
@@ -134,10 +134,11 @@ def _found(blocks: LevelIntegers, sign: DriftProof, digits: int) -> tuple[Any, A
         nothing = Bounds(fmpz_mat(blocks.size, blocks.size), fmpz_mat(blocks.size, blocks.size), 0)
         return nothing, nothing, exact, None, "exact: down has rank one or is zero"
     if sign.drift is not Drift.NULL_RECURRENT and not blocks.wide:
-        for start in _starts(blocks, sign):
-            found = _refined(blocks, sign, start, digits)
-            if found is not None:
-                return found[0], found[1], None, found[2], "cyclic reduction"
+        with np.errstate(all="ignore"):  # what comes out is checked, also against overflow
+            for start in _starts(blocks, sign):
+                found = _refined(blocks, sign, start, digits)
+                if found is not None:
+                    return found[0], found[1], None, found[2], "cyclic reduction"
     certain = sign.drift is not Drift.TRANSIENT and not blocks.patterns[3].any()
     G, R = ball_bounds(blocks, certain, digits)
     if (reached := min(G.digits, R.digits)) < digits:

@@ -152,9 +152,12 @@ class Enclosing:
         """Return middle -+ W with W M(X + D) >= error + R up D, all over 2^bits."""
         diagonal, inverse, live = self.work.blocks.diagonal, self.work.inverse[1], R > 0
         spread = np.where(live, (error + R @ (self.up @ first.width)) * (1 + self.error), 0)
+        rounding = 2 * float(inner.sum(0).max(initial=0.0))  # what whole widths may cost
+        base = np.where(live, spread + rounding, 0)
+        base = base + 16 * self.error * (base @ inverse) * diagonal  # a column far below the others
         scale = 1.0 + 2.0**-10
         for _ in range(TRIES):
-            width = np.where(live, np.ceil(scale * (spread @ inverse)) + 1, 0)
+            width = np.where(live, np.ceil(scale * (base @ inverse)) + 1, 0)
             slack = width * diagonal * (1 - self.error) - width @ inner * (1 + self.error)
             if (slack[live] >= spread[live]).all():
                 return Around(middle, width, self.bits, R)
