@@ -192,9 +192,10 @@ def _transient_part(A: Array, rise: Array, y: Array, rest: Array) -> Array:
     np.fill_diagonal(Q, 0)
     Q -= np.diag(Q.sum(1))
     try:
-        return np.asarray(np.linalg.solve(Q[np.ix_(rest, rest)], -rise[rest] - Q[rest] @ y))
+        found = np.linalg.solve(Q[np.ix_(rest, rest)], -rise[rest] - Q[rest] @ y)
     except np.linalg.LinAlgError:  # singular in doubles only; the exact route decides
         return np.zeros(len(rest))
+    return np.asarray(found) if np.isfinite(found).all() else np.zeros(len(rest))
 
 
 def _mean(A: Array, weights: Array) -> float:

@@ -123,7 +123,7 @@ class Enclosing:
         diagonal, inverse = self.work.blocks.diagonal, self.work.inverse[1]
         inner = self.local + self.up @ ((first.doubles + np.ldexp(first.width, -self.bits)) * (1 + 2.0**-48))
         t = inverse @ diagonal
-        if not (t > 0).all() or (diagonal * t * (1 - self.error) <= inner @ t * (1 + self.error)).any():
+        if not ((t > 0) & (diagonal * t * (1 - self.error) > inner @ t * (1 + self.error))).all():
             raise Undecided("no M-matrix vector at this precision")
         start = self.up @ inverse
         if digits < DOUBLE_DIGITS:
