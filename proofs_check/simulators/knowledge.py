@@ -9,8 +9,10 @@ from proofs_check.catalogue.model import Model
 from proofs_check.simulators import age_suspects, balancing_suspects, classic_suspects
 from proofs_check.simulators.birth_death import birth_death
 from proofs_check.simulators.diagnosis import Suspect
+from proofs_check.simulators.jobs import Jobs
 from proofs_check.simulators.observed import Observed
 from proofs_check.simulators.planning import age_variance_constant
+from proofs_check.simulators.rates import rate_notes
 from proofs_check.simulators.slot_ages import OBSERVABLES
 from proofs_check.simulators.statistics import VARIANCE
 
@@ -26,6 +28,9 @@ class Knowledge(Protocol):
 
     def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
         """Yield known wrong values."""
+
+    def notes(self, read: Any) -> Iterator[str]:
+        """Yield what data of a shape have in common with the model or not, beyond any quantity."""
 
 
 def knowledge(model: Model, values: Mapping[str, Any], thing: Any) -> Knowledge:
@@ -60,6 +65,9 @@ class AgeKnowledge:
     def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
         return age_suspects.suspects(self.scheme, quantity, index)
 
+    def notes(self, read: Any) -> Iterator[str]:
+        yield from ()
+
     def _mean(self) -> float:
         from aoi_tools.solvers.age import age_quantity
 
@@ -90,6 +98,14 @@ class ClassicKnowledge:
     def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
         return classic_suspects.suspects(self.model, self.values, quantity, index)
 
+    def notes(self, read: Any) -> Iterator[str]:
+        if not isinstance(read, Jobs) or self.model.name in ("mm1k", "mm11"):  # lost jobs are not in a trace
+            return
+        rates = {name: float(self.values[name]) for name in ("lam", "mu") if name in self.values}
+        served = self.model.name not in ("mm1-ps", "lcfs-preemptive")  # the others work without a break
+        lam, mu = ({name: r, f"1/{name}": 1 / r} if (r := rates.get(name)) else {} for name in ("lam", "mu"))
+        yield from rate_notes(read, lam, mu if served else {})
+
 
 class BalancingKnowledge:
     """A dispatching rule on n servers; without n the data of any number of servers are those of one."""
@@ -106,6 +122,12 @@ class BalancingKnowledge:
 
     def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
         return balancing_suspects.suspects(self.model, self.values, quantity, index)
+
+    def notes(self, read: Any) -> Iterator[str]:
+        if not isinstance(read, Jobs) or self.system.n is None or self.system.buffer is not None:
+            return
+        load = float(self.system.policy.load)
+        yield from rate_notes(read, {"n lam": self.system.n * load, "lam (per server, not in total)": load}, {})
 
 
 def _of_level(

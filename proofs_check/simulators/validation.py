@@ -106,7 +106,13 @@ def validate(
         diagnosis = diagnose(verdict.estimate, result.enclosure, suspects) if wrong else None
         findings.append(Finding(verdict, diagnosis, read.unit(result.quantity)))
     return Validation(
-        subject, spelled(values), source(data), read.count, read.what, tuple(findings), tuple(read.notes())
+        subject,
+        spelled(values),
+        source(data),
+        read.count,
+        read.what,
+        tuple(findings),
+        (*read.notes(), *known.notes(read)),
     )
 
 

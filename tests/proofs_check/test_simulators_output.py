@@ -126,6 +126,25 @@ def test_broken_json_ends_in_one_clear_line(name, text, says, tmp_path):
         validate("mm1", HALF, tmp_path / name, quantities=["mean_response"])
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"lam": "1/2", "mu": "1"}, None),
+        ({"lam": "2", "mu": "5"}, "1/lam = 0.5"),
+        ({"lam": "1/2", "mu": "2"}, "jobs are served at rate"),
+    ],
+)
+def test_rates_that_are_not_the_models_are_noted(words, says, jobs):
+    notes = " | ".join(validate("mm1", words, jobs, quantities=["mean_response"]).notes)
+    assert (says in notes) if says else not notes
+
+
+def test_load_per_server_against_total_is_noted(jobs):
+    pools = {"pools": "1/2:3/2,1/2:1/2", "n": "2", "lam": "1/2"}
+    notes = validate("jsq", pools, jobs, quantities=["mean_queue"]).notes
+    assert any("per server, not in total" in note for note in notes)
+
+
 def test_lost_jobs_in_a_trace_are_not_taken_for_present_ones(jobs):
     end = jobs["t_end"].copy()
     end[::50] = np.nan
