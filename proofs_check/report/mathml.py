@@ -234,8 +234,9 @@ class Formula:
             token = self.next()
             depth += (token == "{") - (token == "}")
             parts.append(token)
-        text = "".join(" " if part in ("\\ ", "~") else part for part in parts[:-1])
-        if "\\" in text or "{" in text:
+        words = [part for part in parts[:-1] if part not in ("{", "}", r"\text", r"\mathrm")]
+        text = "".join(" " if part in ("\\ ", "~") else part for part in words)
+        if "\\" in text:
             raise UnknownLatex(f"\\{name} holds more than letters: {text[:40]!r}")
         if name == "mathbb":
             if text not in BLACKBOARD:

@@ -275,6 +275,7 @@ def test_every_formula_of_a_claim_is_typeset():
         (r"\sum_{j=1}^\infty", "<munderover><mo>∑</mo>"),
         (r"a<b", "<mi>a</mi><mo>&lt;</mo><mi>b</mi>"),
         (r"\left(\frac12\right)", '<mo stretchy="true">(</mo><mfrac><mn>1</mn><mn>2</mn></mfrac>'),
+        (r"\mathrm{SA\text{-}JSQ}", '<mi mathvariant="normal">SA-JSQ</mi>'),
         (r"x^12", "<msup><mi>x</mi><mn>1</mn></msup><mn>2</mn>"),
     ],
 )
