@@ -70,7 +70,7 @@ def command(
     for file in files:
         click.echo(f"wrote {export(mine, file, costs=costs)}", err=True)
     if figure is not None and done is not None and asked is not None:
-        from proofs_check.sweeps.figure import phase_figure
+        from proofs_check.sweeps.phase_figure import phase_figure
 
         click.echo(f"wrote {phase_figure(asked, done.boundary, figure)}", err=True)
     if done is not None:

@@ -61,20 +61,49 @@ def searches(spec: Spec) -> list[Search]:
 
 
 def _search(spec: Spec, at: Mapping[str, str], values: list[fmpq]) -> Search:
-    """Find the sign at every value, then halve every interval over which it changes."""
+    """Find the sign at every value, then halve every interval over which it changes.
+
+    On a line without a change the edges of existence are approached: a mean may pass the other one just before them.
+    """
     decided: list[tuple[fmpq, int | None]] = []
     for x in values:
         try:
             sign = yield from _sign(spec, at, x)
         except _NoLaw:
-            decided.append((x, None))  # no law, no sign: nothing is concluded across it
+            decided.append((x, None))  # nothing is concluded across it
         else:
             decided += [] if sign is None else [(x, sign)]
     found = [Bracket(at, _over(spec), x, x, 0, 0) for x, s in decided if s == 0]
     for (x, s), (y, t) in pairwise(decided):
         if s is not None and t is not None and s * t < 0:
             found.append((yield from _halved(spec, at, (x, s), (y, t))))
+    edges = [(a, b) if a[1] else (b, a) for a, b in pairwise(decided) if (a[1] is None) != (b[1] is None)]
+    for (x, s), (y, _) in edges if not found else []:
+        found += (yield from _edge(spec, at, (x, s), y)) if s else []
     return sorted(found, key=lambda b: b.lower)
+
+
+def _edge(
+    spec: Spec, at: Mapping[str, str], inside: tuple[fmpq, int], outside: fmpq
+) -> Generator[Ask, Mapping[str, Answer], list[Bracket]]:
+    """Look for a change of sign between a value with a law and one without, up to the edge where the law ends."""
+    (x, s), y = inside, outside
+    while abs(y - x) > _width(spec):
+        middle = _middle(spec, x, y, fmpq(1, 2))
+        try:
+            sign = yield from _sign(spec, at, middle)
+        except _NoLaw:
+            y = middle
+            continue
+        if sign == 0:
+            return [Bracket(at, _over(spec), middle, middle, 0, 0)]
+        if sign is None:
+            return []
+        if sign != s:
+            low, high = sorted([(x, s), (middle, sign)])
+            return [(yield from _halved(spec, at, low, high))]
+        x = middle
+    return []
 
 
 def _halved(
@@ -82,11 +111,9 @@ def _halved(
 ) -> Generator[Ask, Mapping[str, Answer], Bracket]:
     assert spec.boundary is not None
     (x, s), (y, t), note = low, high, ""
-    whole = find(spec.models[0]).parameter(spec.boundary.over).kind == "integer"
-    while y - x > (1 if whole else parse(spec.boundary.to)):
-        for share in (fmpq(1, 2),) if whole else INSIDE:
-            middle = x + (y - x) * share
-            middle = fmpq(middle.floor()) if whole else middle
+    while y - x > _width(spec):
+        for share in INSIDE[:1] if _whole(spec) else INSIDE:
+            middle = _middle(spec, x, y, share)
             try:
                 sign = yield from _sign(spec, at, middle)
             except _NoLaw:
@@ -136,6 +163,20 @@ def _questions(spec: Spec, point: Mapping[str, str], digits: int) -> list[Questi
     name = b.quantity or spec.quantities[0]
     own = parameters(other, {**words, **b.parameters}, strict=False)
     return [first, Question(other.name, own, name, index if other.quantity(name).indexed else None, digits)]
+
+
+def _whole(spec: Spec) -> bool:
+    return find(spec.models[0]).parameter(_over(spec)).kind == "integer"
+
+
+def _width(spec: Spec) -> fmpq:
+    assert spec.boundary is not None
+    return fmpq(1) if _whole(spec) else parse(spec.boundary.to)
+
+
+def _middle(spec: Spec, x: fmpq, y: fmpq, share: fmpq) -> fmpq:
+    middle = x + (y - x) * share
+    return fmpq(middle.floor()) if _whole(spec) else middle
 
 
 def _over(spec: Spec) -> str:

@@ -109,8 +109,10 @@ class _Run:
         known = self.store.statuses()
         left = [q for key, q in wanted.items() if self._is_open(key, known)]
         self.asked |= set(wanted)
+        before = self.computed
         if left:
-            self.schedule.run(grouped(left, self.spec.certificates), report)
+            items = grouped(left, self.spec.certificates)
+            self.schedule.run(items, lambda done, total: report(before + done, before + total))
         self.computed += len(left)
         return {key: answer for key, q in wanted.items() if (answer := self.store.answer(q)) is not None}
 

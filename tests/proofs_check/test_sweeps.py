@@ -404,13 +404,29 @@ def test_two_models_are_compared_line_by_line(tmp_path):
         assert low * high < 0 and (low > 0) == (b.below > 0) and b.upper - b.lower <= fmpq(1, 64)
 
 
-def test_nothing_is_concluded_across_points_without_a_law(tmp_path):
+def test_points_without_a_law_have_no_sign_but_are_approached(tmp_path):
     text = (
         'model = "mm1"\nquantities = "mean_queue"\n[parameters]\nmu = 1\n[grid]\nlam = ["1/10", "1/5", "11/10"]\n'
-        '[boundary]\nover = "lam"\nto = "1/64"\nvalue = 1\n'
+        '[boundary]\nover = "lam"\nto = "1/64"\nvalue = 3\n'
     )
     with Store(tmp_path / "b.sqlite", write=True) as store:
-        assert sweep(from_text(text), store, executor=Here()).boundary == ()
+        (found,) = sweep(from_text(text), store, executor=Here()).boundary  # at 3/4; from 1 on there is no law
+        assert found.lower < fmpq(3, 4) < found.upper and found.upper - found.lower <= fmpq(1, 64)
+        far = text.replace("value = 3", "value = 1000")  # closer to the edge than was asked for: not found, not claimed
+        assert sweep(from_text(far), store, executor=Here()).boundary == ()
+
+
+def test_integer_parameters_are_halved_between_integers(tmp_path):
+    text = (
+        'model = "mmc"\nquantities = "mean_queue"\n[parameters]\nlam = 5\nmu = 1\n[grid]\nc = [2, 40]\n'
+        '[boundary]\nover = "c"\nto = 1\nvalue = "51/10"\n'
+    )
+    with Store(tmp_path / "b.sqlite", write=True) as store:
+        (found,) = sweep(from_text(text), store, executor=Here()).boundary
+        mean = find("mmc")
+        ends = [mean.make({"lam": "5", "mu": "1", "c": str(c)}) for c in (found.lower, found.upper)]
+        low, high = (mean.results(e, ["mean_queue"], [], 9)[0].enclosure for e in ends)
+    assert found.upper == found.lower + 1 and high.upper < fmpq(51, 10) < low.lower
 
 
 # The command

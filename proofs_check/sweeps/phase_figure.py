@@ -1,0 +1,69 @@
+"""A phase diagram out of a store: where the certified sign changes, drawn as bands over another axis of the sweep."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from flint import fmpq
+
+from exactchains.domain import Rigor
+from exactchains.number import parse
+from exactchains.truth import InputError
+from proofs_check.catalogue import find
+from proofs_check.plots.drawing import draw
+from proofs_check.plots.figure import MAX_SERIES, SYMBOLS, Figure, Panel, Point, Series
+from proofs_check.sweeps.crossings import Bracket
+from proofs_check.sweeps.spec import Spec
+
+
+def phase_figure(spec: Spec, found: Sequence[Bracket], path: Path) -> Path:
+    """Draw the boundary over the first other axis of the grid, one line for each value of the remaining axes.
+
+    Raises
+    ------
+    InputError
+        There is no other axis, nothing was found, or more than eight lines would be needed.
+    """
+    b = spec.boundary
+    others = [next(iter(axis)) for axis in spec.axes if b is None or list(axis) != [b.over]]
+    if b is None or not others:
+        raise InputError("--figure draws a [boundary] over another axis of [grid]; add one")
+    across, *rest = others
+    lines: dict[tuple[str, ...], list[Point]] = {}
+    seen: dict[tuple[str, ...], int] = {}
+    for bracket in found:
+        place = tuple(bracket.at[name] for name in others)
+        seen[place] = seen.get(place, -1) + 1  # several crossings at one place make several lines
+        key = (*place[1:], str(seen[place] + 1))
+        lines.setdefault(key, []).append(_point(parse(place[0], across), bracket))
+    if not 1 <= len(lines) <= MAX_SERIES:
+        raise InputError(f"--figure: {len(lines)} lines; from 1 to {MAX_SERIES} can be told apart")
+    several = any(key[-1] != "1" for key in lines)
+    series = tuple(
+        Series(_label(rest, key, several), tuple(sorted(points, key=lambda p: p.x)))
+        for key, points in sorted(lines.items())
+    )
+    model = find(spec.models[0])
+    against = f"{b.quantity or spec.quantities[0]} of {b.against}" if b.against else b.value
+    title = f"Where {spec.quantities[0]} of {model.name} equals {against}"
+    note = "the bands hold the change of a certified sign; filled marks: exactly there"
+    panel = Panel(_named(model.parameter(b.over).name), series, False)
+    draw(Figure(title, _named(model.parameter(across).name), (panel,), False, note=note), path)
+    return path
+
+
+def _point(x: fmpq, bracket: Bracket) -> Point:
+    exact = bracket.lower == bracket.upper
+    return Point(_double(x), _double(bracket.lower), _double(bracket.upper), Rigor.EXACT if exact else Rigor.ENCLOSED)
+
+
+def _label(names: Sequence[str], key: tuple[str, ...], several: bool) -> str:
+    words = [f"{_named(name)} = {x}" for name, x in zip(names, key, strict=False)]
+    return ", ".join([*words, *([f"crossing {key[-1]}"] if several else [])]) or "boundary"
+
+
+def _named(name: str) -> str:
+    return SYMBOLS.get(name, name)
+
+
+def _double(x: fmpq) -> float:
+    return int(x.p) / int(x.q)
