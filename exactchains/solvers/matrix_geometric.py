@@ -122,8 +122,9 @@ def rate_matrix(chain: LevelChain, *, digits: int = 15) -> RateMatrix:
         raise InputError(f"digits = {digits}: give an integer from 1 to {MAX_DIGITS}")
     begun = time.perf_counter()
     blocks = level_integers(chain)
-    sign = drift(blocks)
-    found = _found(blocks, sign, digits)
+    with np.errstate(all="ignore"):  # what comes out of doubles is checked, also against overflow
+        sign = drift(blocks)
+        found = _found(blocks, sign, digits)
     return RateMatrix(chain, blocks, sign, *found, time.perf_counter() - begun)
 
 
@@ -134,11 +135,10 @@ def _found(blocks: LevelIntegers, sign: DriftProof, digits: int) -> tuple[Any, A
         nothing = Bounds(fmpz_mat(blocks.size, blocks.size), fmpz_mat(blocks.size, blocks.size), 0)
         return nothing, nothing, exact, None, "exact: down has rank one or is zero"
     if sign.drift is not Drift.NULL_RECURRENT and not blocks.wide:
-        with np.errstate(all="ignore"):  # what comes out is checked, also against overflow
-            for start in _starts(blocks, sign):
-                found = _refined(blocks, sign, start, digits)
-                if found is not None:
-                    return found[0], found[1], None, found[2], "cyclic reduction"
+        for start in _starts(blocks, sign):
+            found = _refined(blocks, sign, start, digits)
+            if found is not None:
+                return found[0], found[1], None, found[2], "cyclic reduction"
     certain = sign.drift is not Drift.TRANSIENT and not blocks.patterns[3].any()
     G, R = ball_bounds(blocks, certain, digits)
     if (reached := min(G.digits, R.digits)) < digits:
