@@ -51,7 +51,8 @@ def reward(policy: Policy, n: int, name: str, index: int | None = None) -> Rewar
     """Return the state function whose mean is the quantity ``name``.
 
     ``mean_queue``: jobs per server; ``tail`` k: share of servers with at least k jobs; ``idle``: share of idle
-    servers; ``busy`` j and ``pool_mean_queue`` j: busy share and jobs per server of pool j (0-based).
+    servers; ``busy`` j and ``pool_mean_queue`` j: busy share and jobs per server of pool j (0-based); ``work_tail`` k:
+    speed per server of those with at least k jobs.
     """
     if name in ("busy", "pool_mean_queue"):
         if index is None or not 0 <= index < len(policy.pools):
@@ -60,16 +61,18 @@ def reward(policy: Policy, n: int, name: str, index: int | None = None) -> Rewar
         if name == "busy":
             return lambda s: fmpq(sum(q > 0 for q in s[pool]), len(s[pool]))
         return lambda s: fmpq(sum(s[pool]), len(s[pool]))
-    if name == "tail":
+    if name in ("tail", "work_tail"):
         if index is None or index < 0:
-            raise InputError(f"tail: index {index}; levels are 0, 1, 2, ...")
-        level = index
+            raise InputError(f"{name}: index {index}; levels are 0, 1, 2, ...")
+        level, speeds = index, policy.pools.speeds
+        if name == "work_tail":
+            return lambda s: sum((v * sum(q >= level for q in x) for v, x in zip(speeds, s, strict=True)), fmpq(0)) / n
         return lambda s: fmpq(sum(q >= level for queue in s for q in queue), n)
     if name == "idle":
         return lambda s: fmpq(sum(q == 0 for queue in s for q in queue), n)
     if name == "mean_queue":
         return lambda s: fmpq(jobs(s), n)
-    raise InputError(f"quantity {name!r}: allowed are mean_queue, tail, idle, busy, pool_mean_queue")
+    raise InputError(f"quantity {name!r}: allowed are mean_queue, tail, idle, busy, pool_mean_queue, work_tail")
 
 
 def jobs(loads: Loads) -> int:

@@ -132,7 +132,9 @@ class Policy:
     def enumerated_limit_law(self, tails: Sequence[Sequence[Any]], domain: Domain = QQ) -> Law:
         """Return the law of :meth:`limit_law` by running :meth:`route` on every sample of classes."""
         if self.d is None:
-            raise InputError(f"{type(self).__name__} sees all servers: its limit has two time scales; use fluid_drift")
+            raise InputError(
+                f"{type(self).__name__} sees all servers: its limit has two time scales; see meanfield.fluid"
+            )
         share = class_shares(self, tails, domain)
         found: Law = {}
         for classes in product(share, repeat=self.d):

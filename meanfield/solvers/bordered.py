@@ -26,7 +26,10 @@ def solver(
     """
     A = matrix.tocsc()
     if A.shape[0] <= DIRECT or planar or groups is None:
-        return sla.splu(A).solve  # type: ignore[no-any-return]
+        try:
+            return sla.splu(A).solve  # type: ignore[no-any-return]
+        except RuntimeError as error:
+            raise Undecided("the Poisson equation of a comparison chain is singular: it may be unstable") from error
     A = matrix.tocsr()
     precondition = sla.LinearOperator(A.shape, matvec=_preconditioner(A, groups, weights))
 

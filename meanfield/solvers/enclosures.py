@@ -1,7 +1,7 @@
 """Quantities of n servers with unlimited queues, enclosed on both sides: one entry function."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from meanfield.solvers.shapes import ShapeSet, comparison, grown, lifted
 
 __all__ = ["ServerSystem", "require_stable", "server_system"]
 
-MAX_SHAPES = 100_000
+PLANAR_STATES, STATES = 60_000, 150_000  # shapes times levels: up to three servers (sparse factors), more (GMRES)
 ROUNDS = 6
 
 
@@ -61,7 +61,8 @@ class ServerSystem:
     def enclosure(self, name: str, index: int | None = None) -> Enclosure:
         """Return a quantity of the infinite system.
 
-        ``mean_queue``, ``tail`` k, ``busy`` j, ``pool_mean_queue`` j, ``idle``; see :func:`meanfield.finite.reward`.
+        ``mean_queue``, ``tail`` k, ``busy`` j, ``pool_mean_queue`` j, ``work_tail`` k,
+        ``idle``; see :func:`meanfield.finite.reward`.
         """
         if name == "idle":
             busy = self.enclosure("tail", 1)
@@ -70,7 +71,7 @@ class ServerSystem:
             return Enclosure.exact(1)
         if name not in ("mean_queue", "pool_mean_queue"):
             self._bound("mean_queue", None, "upper")  # moments that a lower bound on infinitely many states needs
-        scale = self.n if name in ("mean_queue", "tail") else self.policy.pools.sizes(self.n)[index or 0]
+        scale = self._scale(name, index)
         low, high = (self._bound(name, index, side) for side in ("lower", "upper"))
         return Enclosure(low / scale, high / scale)
 
@@ -81,7 +82,7 @@ class ServerSystem:
             return None
         found = self.enclosure(name, index)
         proof = {
-            "shapes": self.found.shapes,
+            "shapes": [[list(queue) for queue in shape] for shape in self.found.shapes],
             "top": self.top,
             "bits": self.bits,
             "lower": _listed(self.proofs[name, index, "lower"]),
@@ -110,13 +111,18 @@ class ServerSystem:
         bound = self.proofs[key].bound
         return fmpq(bound.numerator, bound.denominator)
 
+    def _scale(self, name: str, index: int | None) -> int:
+        """Return a number that makes the reward an integer at every state."""
+        if name in ("busy", "pool_mean_queue"):
+            return self.policy.pools.sizes(self.n)[index or 0]
+        return self.n * (math.lcm(*(int(s.q) for s in self.policy.pools.speeds)) if name == "work_tail" else 1)
+
     def _reward(self, name: str, index: int | None) -> LevelReward:
-        """Return n times the reward (pool size times, for pools) by level and shape, linear from some level on."""
+        """Return the scaled reward by level and shape, linear from some level on."""
         value = reward(self.policy, self.n, name, index)
-        pooled = name in ("busy", "pool_mean_queue")
         sizes, direction = self.policy.pools.sizes(self.n), self.found.direction
-        scale = sizes[index or 0] if pooled else self.n
-        steady = max(index or 0, 1) if name == "tail" else 1
+        scale = self._scale(name, index)
+        steady = max(index or 0, 1) if name in ("tail", "work_tail") else 1
         if steady > self.top + 1:
             raise PrecisionExhausted(f"tail {index} lies beyond the {self.top} levels of this system; ask more digits")
         slope = 0
@@ -131,12 +137,17 @@ class ServerSystem:
         return LevelReward(low, slope)
 
 
-def server_system(policy: Policy, *, n: int, digits: int) -> ServerSystem:
+def server_system(policy: Policy, *, n: int, digits: int, most: int | None = None) -> ServerSystem:
     r"""Return comparison chains that enclose the mean queue of n servers to ``digits`` digits.
 
     Targets of transitions outside a finite set of shapes are replaced by larger (upper) or smaller (lower) loads; the
     rule is monotone, so that the long-run means of increasing rewards are ordered.  A Poisson function with
     :math:`QV + f \le c` on every state of the upper chain (:math:`\ge c` on the lower) proves each side.
+
+    Parameters
+    ----------
+    most
+        Shapes times levels up to which the search goes; by default what takes about a minute.
 
     Guarantee
     ---------
@@ -148,7 +159,7 @@ def server_system(policy: Policy, *, n: int, digits: int) -> ServerSystem:
     DoesNotExist
         The system is unstable; the message names the threshold.
     PrecisionExhausted
-        The digits are not reached with 100 000 shapes.
+        The digits are not reached with ``most`` states.
 
     Source
     ------
@@ -158,29 +169,46 @@ def server_system(policy: Policy, *, n: int, digits: int) -> ServerSystem:
     if digits < 1:
         raise InputError(f"digits = {digits}: at least one digit is needed")
     require_stable(policy, n)
-    load = int(policy.load.p) / int(policy.load.q)
     direction = ShapeSet(policy, n).direction
     jobs = sum(size * v for size, v in zip(policy.pools.sizes(n), direction, strict=True))
-    threshold = 10.0 ** -(digits + 3)
-    top = 4 + math.ceil(0.55 * digits * math.log(10) / (jobs * -math.log(load)))
+    decay = -jobs * math.log(int(policy.load.p) / int(policy.load.q))
+    effort = _Effort(digits, decay, 10.0 ** -(digits + 3), 4 + math.ceil(0.55 * digits * math.log(10) / decay))
+    states, reached = most or (PLANAR_STATES if n <= 3 else STATES), 0
     for _ in range(ROUNDS):
-        system = _system(policy, n, threshold, top, jobs, digits)
+        try:
+            system = _system(policy, n, effort, states)
+        except PrecisionExhausted:
+            break
         try:
             mean = system.enclosure("mean_queue")
         except PrecisionExhausted:
-            threshold, top = threshold / 10, top + max(2, top // 4)
+            effort = replace(effort, threshold=effort.threshold / 10, top=effort.top + max(2, effort.top // 4))
             continue
         if mean.has_digits(digits):
             return system
-        width, leaving = mean.upper - mean.lower, system.found.leaving(system.law) / (1 - load)
-        missing = 10 * max(1.0, _ratio(width, mean.lower) * 10.0 ** (digits - 1))
-        if leaving < _ratio(width, fmpq(3)):
-            top += math.ceil(math.log(missing) / (jobs * -math.log(load)))
-        else:
-            threshold, top = threshold / missing, top + max(1, top // 8)
+        reached = max(reached, mean.certain_digits or 0)
+        effort = effort.raised(mean, system)
     known = policy.stability_limit(n) is not None
     more = "" if known else ", nor is it known whether this system is stable"
-    raise PrecisionExhausted(f"n = {n}: {digits} digits of the mean queue are not reached{more}; ask for fewer")
+    raise PrecisionExhausted(f"n = {n}: {digits} digits of the mean queue are not reached, {reached} are{more}")
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """How far to go: shapes with inflow above ``threshold``, levels to ``top``; a level weighs exp(-decay) more."""
+
+    digits: int
+    decay: float
+    threshold: float
+    top: int
+
+    def raised(self, mean: Enclosure, system: ServerSystem) -> "_Effort":
+        """Return more levels, or more shapes where the flow out of the shapes explains the width."""
+        price = 1 / (1 - _ratio(system.policy.load, fmpq(1)))
+        missing = 10 * max(1.0, _ratio(mean.upper - mean.lower, mean.lower) * 10.0 ** (self.digits - 1))
+        if 3 * price * system.found.leaving(system.law) < _ratio(mean.upper - mean.lower, fmpq(1)):
+            return replace(self, top=self.top + math.ceil(math.log(missing) / self.decay))
+        return replace(self, threshold=self.threshold / missing, top=self.top + max(1, self.top // 8))
 
 
 def _listed(proof: Certificate) -> dict[str, Any]:
@@ -202,9 +230,9 @@ def _ratio(x: fmpq, y: fmpq) -> float:
     return int(quotient.p) / int(quotient.q)
 
 
-def _system(policy: Policy, n: int, threshold: float, top: int, jobs: int, digits: int) -> ServerSystem:
-    swept = top if n <= 2 else min(top, max(6, 60 // jobs))
-    found, law = grown(policy, n, threshold=threshold, levels=swept, most=MAX_SHAPES)
-    load = int(policy.load.p) / int(policy.load.q)
-    beyond = [law[-1] * load ** (jobs * (k + 1)) for k in range(top - swept)]
-    return ServerSystem(policy, n, found, np.vstack([law, *beyond]), top, int(digits * 3.33) + 45)
+def _system(policy: Policy, n: int, effort: _Effort, states: int) -> ServerSystem:
+    top = effort.top
+    swept = top if n <= 2 else min(top, max(6, 60 // n))
+    found, law = grown(policy, n, threshold=effort.threshold, levels=swept, most=states // (top + 1))
+    beyond = [law[-1] * math.exp(-effort.decay * (k + 1)) for k in range(top - swept)]
+    return ServerSystem(policy, n, found, np.vstack([law, *beyond]), top, int(effort.digits * 3.33) + 45)

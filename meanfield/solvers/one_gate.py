@@ -40,7 +40,7 @@ class Gate:
             busy = self.enclosure("tail", 1)
             return Enclosure(1 - busy.upper, 1 - busy.lower)
         inside: Enclosure = self.box.quantity(self.law, name, index)
-        if name in ("tail", "busy"):
+        if name in ("tail", "busy", "work_tail"):
             return Enclosure(inside.lower, min(inside.upper * (1 - self.outside) + self.outside, fmpq(1)))
         servers = self.box.n if index is None else len(self.box.states[0][index])
         return Enclosure(inside.lower, inside.upper + self.beyond / servers)

@@ -4,6 +4,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from flint import fmpq
+
 from exactchains.enclosure import Enclosure, Result
 from exactchains.solvers.stationary import stationary
 from exactchains.truth import InputError, PrecisionExhausted, Undecided
@@ -24,7 +26,9 @@ __all__ = ["QUANTITIES", "balancing_quantity"]
 QUANTITIES = (
     "mean_queue",
     "mean_response",
+    "speedup",
     "tail",
+    "joined",
     "busy",
     "idle",
     "pool_mean_queue",
@@ -77,6 +81,12 @@ def balancing_quantity(
     if name == "blocking":
         raise InputError("blocking needs buffer, the number of jobs that fit at a server, and n")
     require_stable(policy, n)
+    if name == "speedup":
+        found = balancing_quantity(policy, "mean_response", n=n, digits=digits + 1)
+        ends = [1 / ((1 - policy.load) * x) for x in (found.upper, found.lower)]
+        return replace(
+            found, enclosure=Enclosure(ends[0], ends[1], found.enclosure.rigor), quantity=name, certificate=None
+        )
     if name == "mean_response":
         mean = balancing_quantity(policy, "mean_queue", n=n, digits=digits)
         found = mean.enclosure
@@ -88,6 +98,8 @@ def balancing_quantity(
 def _known(policy: Policy, name: str, index: int | None, n: int | None) -> Result | None:
     """Return what flow balance or a geometric law gives exactly."""
     load, one_pool = policy.load, len(policy.pools) == 1
+    if name == "joined" and (index == 0 or isinstance(policy, RandomBySpeed) or n == 1):
+        return Result(Enclosure.exact(load ** (index or 0)), name, index, "flow balance")
     if name == "tail" and index == 0:
         return Result(Enclosure.exact(1), name, index, "every server has at least 0 jobs")
     single = one_pool and (name == "busy" or (name == "tail" and index == 1))
@@ -109,7 +121,7 @@ def _solved(policy: Policy, name: str, index: int | None, target: tuple[int | No
             and name.endswith("mean_queue")
         ):
             return pair_expectation(policy, name, index, digits=digits)
-        levels = (index or 0) if name == "tail" and n is None else 0
+        levels = (index or 0) + (name == "joined") if name in ("tail", "joined") and n is None else 0
         system, method = _system(policy, n, digits + spare, levels)
         found = _read(system, name, index)
         if found.has_digits(digits):
@@ -125,8 +137,11 @@ def _system(policy: Policy, n: int | None, digits: int, levels: int) -> tuple[Sy
             how = "outward rounded recursion" if "terms" in found.proof else "sub- and super-solution"
             return found, f"{how}, {found.levels} levels"
         return equilibrium(policy, digits=digits), "equilibrium of the fluid limit"
-    if isinstance(policy, JIQ) and policy.fallback == "uniform" and len(policy.pools) > 1:
-        raise Undecided(f"{type(policy).__name__} with uniform fallback at n = {n}: no two-sided bound; set buffer")
+    if isinstance(policy, JIQ) and policy.fallback == "uniform" and policy.load >= min(policy.pools.speeds):
+        raise Undecided(
+            f"{type(policy).__name__}, n = {n}: the uniform fallback starves servers slower than the load, and no "
+            "two-sided bound is known; set buffer, or fallback=speed"
+        )
     try:
         system = server_system(policy, n=n, digits=digits)
     except PrecisionExhausted:
@@ -138,6 +153,8 @@ def _system(policy: Policy, n: int | None, digits: int, levels: int) -> tuple[Sy
 
 
 def _read(system: System, name: str, index: int | None) -> Enclosure:
+    if name == "joined":  # flow balance: s_{k+1} = load P(joined server has at least k jobs)
+        return _joined(system, (index or 0) + 1)
     if isinstance(system, Gate | ServerSystem):
         return system.enclosure(name, index)
     if name == "mean_queue":
@@ -152,6 +169,27 @@ def _read(system: System, name: str, index: int | None) -> Enclosure:
         return system.pool_mean_queue(index or 0)
     busy = system.tail(1)
     return Enclosure(1 - busy.upper, 1 - busy.lower, busy.rigor)
+
+
+def _joined(system: System, level: int) -> Enclosure:
+    if isinstance(system, FixedPoint):
+        busy, load = system.tail(level), system.policy.load
+    elif isinstance(system, FluidPoint):
+        load, parts = system.load, [(p.fraction * p.speed, j) for j, p in enumerate(system.pools)]
+        tails = [(w, system.pool_tail(j, level)) for w, j in parts]
+        low, high = (sum((w * x for w, x in side), fmpq(0)) for side in zip(*_ends(tails), strict=True))
+        busy = Enclosure(low, high, min(t.rigor for _, t in tails))
+    else:
+        busy, load = system.enclosure("work_tail", level), _policy(system).load
+    return Enclosure(busy.lower / load, min(busy.upper / load, fmpq(1)), busy.rigor)
+
+
+def _ends(weighted: list[tuple[fmpq, Enclosure]]) -> list[tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]]:
+    return [((w, x.lower), (w, x.upper)) for w, x in weighted]
+
+
+def _policy(system: Gate | ServerSystem) -> Policy:
+    return system.policy if isinstance(system, ServerSystem) else system.box.policy
 
 
 def _certificate(system: System, name: str, index: int | None) -> dict[str, Any] | None:
@@ -183,6 +221,12 @@ def _buffered(policy: Policy, name: str, index: int | None, size: tuple[int, int
     method = f"exact chain of {len(chain.states)} states, buffer {buffer}: {law.method}"
     if name == "blocking":
         return Result(chain.blocking(law), name, index, method)
+    if name == "joined":
+        work, lost = chain.quantity(law, "work_tail", (index or 0) + 1), chain.blocking(law)
+        low, high = work.lower / (1 - lost.lower), work.upper / (1 - lost.upper)
+        return Result(Enclosure(low / policy.load, high / policy.load, work.rigor), name, index, method)
+    if name == "speedup":
+        raise InputError("speedup compares with random routing without loss; leave out buffer")
     if name == "mean_response":  # Little's law for the jobs that are let in
         mean, lost = chain.quantity(law, "mean_queue"), chain.blocking(law)
         low, high = mean.lower / (1 - lost.lower), mean.upper / (1 - lost.upper)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from exactchains.truth import InputError
+from exactchains.truth import InputError, PrecisionExhausted
 from meanfield.finite import moved, services
 from meanfield.models.policy import Loads, Policy
 
@@ -161,7 +161,7 @@ def grown(policy: Policy, n: int, *, threshold: float, levels: int, most: int) -
         if not new:
             break
         if len(found.shapes) + len(new) > most:
-            raise InputError(f"more than {most} shapes; ask for fewer digits")
+            raise PrecisionExhausted(f"n = {n}: more than {most} shapes would be needed; ask for fewer digits")
         for shape in new:
             found.add(shape)
         law = np.hstack([law, np.zeros((levels + 1, len(new)))])

@@ -68,6 +68,8 @@ COUNTS = Parameter(
 QUANTITIES = (
     Quantity("mean_queue", "E Q", "mean number of jobs at one server, the one in service included", "jobs"),
     Quantity("mean_response", "E T", "mean time in system of a job (of those let in)", "mean service times"),
+    Quantity("speedup", "E T_random / E T", "mean response of random routing by speed, 1/(1-lam), over this one's"),
+    Quantity("joined", "P_k", "probability that an arriving job joins a server with at least k jobs", "", True),
     Quantity("tail", "x_k", "fraction of servers with at least k jobs", "", indexed=True),
     Quantity("busy", "P(Q_j > 0)", "fraction of the servers of a pool that are busy; 0 is the fastest pool", "", True),
     Quantity("idle", "P(Q = 0)", "fraction of servers that are idle"),

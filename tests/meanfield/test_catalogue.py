@@ -1,0 +1,96 @@
+"""The load-balancing models of the catalogue: parameters, quantities, refusals in one line."""
+
+import pytest
+from flint import fmpq
+
+from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
+from proofs_check.catalogue import find, models
+from proofs_check.check.document import check
+
+TWO = {"pools": "1/2:3/2,1/2:1/2"}
+NAMES = ("pod.load-dependent", "pod.load-independent", "jsq", "sa-jsq", "jiq", "sa-jiq", "sed", "random")
+
+
+def _solve(name, quantity, digits=10, index=(0,), **words):
+    model = find(name)
+    return model.results(model.make(words), [quantity], list(index), digits)
+
+
+def test_all_models_are_listed():
+    assert set(NAMES) <= {m.name for m in models()}
+    for name in NAMES:
+        assert find(name).conventions
+
+
+def test_symbols_and_names_are_the_same_parameter():
+    (a,) = _solve("pod.load-dependent", "mean_response", d="2", g="2", eps="1/2", lam="9/10")
+    (b,) = _solve("pod.load-dependent", "mean_response", d="2", g="2", epsilon="0.5", load="0.9")
+    assert a.enclosure == b.enclosure
+    assert a.digits(10) == "3.290582157"
+    check(a.certificate)
+
+
+@pytest.mark.parametrize("name", NAMES[2:])
+def test_limits_of_pools(name):
+    results = {
+        q.name: _solve(name, q.name, lam="1/2", index=(1,), **TWO)
+        for q in find(name).quantities
+        if q.name != "blocking"
+    }
+    assert results["optimal_response"][0].value == fmpq(2, 3)
+    assert results["stability_limit"][0].value == 1
+    assert results["mean_response"][0].lower >= fmpq(2, 3)
+    assert results["speedup"][0].upper <= 3
+    assert results["mean_queue"][0].lower == results["mean_response"][0].lower / 2
+    idle, tail = results["idle"][0], results["tail"][0]
+    assert idle.lower == 1 - tail.upper
+
+
+@pytest.mark.parametrize("name", NAMES[2:])
+def test_two_servers_of_pools(name):
+    extra = {"fallback": "speed"} if "jiq" in name else {}
+    (mean,) = _solve(name, "mean_response", digits=8, lam="1/2", n="2", **TWO, **extra)
+    assert fmpq(2, 3) < mean.lower < mean.upper + fmpq(1, 10**6)
+    joined = _solve(name, "joined", digits=6, index=(0, 1, 2), lam="1/2", n="2", **TWO, **extra)
+    assert joined[0].value == 1
+    assert joined[2].upper < joined[1].lower
+    busy = _solve(name, "busy", digits=6, index=range(8), lam="1/2", n="2", **TWO, **extra)
+    assert len(busy) == 2
+    total = fmpq(3, 4) * busy[0].lower + fmpq(1, 4) * busy[1].lower
+    assert abs(total - fmpq(1, 2)) < fmpq(1, 10**5)
+
+
+def test_certificates_of_finite_systems():
+    (mean,) = _solve("sa-jsq", "mean_queue", digits=12, lam="1/2", n="2", **TWO)
+    check(mean.certificate)
+    assert mean.certificate["kind"] == "comparison"
+    (pair,) = _solve("jiq", "mean_queue", digits=8, lam="1/2", n="2", **TWO)
+    check(pair.certificate)
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "error", "said"),
+    [
+        ("sa-jsq", {"pools": "1/2:3/2,1/3:1/2", "lam": "1/2"}, InputError, "sum to 5/6"),
+        ("sa-jsq", {"pools": "1/2:2,1/2:1", "lam": "1/2"}, InputError, "rescaled: pools=1/2:4/3"),
+        ("sa-jsq", {**TWO, "lam": "1/2", "n": "3"}, InputError, "multiple of 2"),
+        ("sa-jsq", {**TWO, "lam": "1"}, InputError, "load = 1"),
+        ("sa-jsq", {**TWO, "lam": "1/2", "eps": "1/2"}, InputError, "no parameter 'eps'"),
+        ("pod.load-dependent", {"d": "3", "g": "1", "eps": "1", "lam": "1/2", "n": "2"}, InputError, "lower d"),
+        ("pod.load-dependent", {"d": "2", "g": "1", "eps": "3/2", "lam": "1/2"}, InputError, "from 0 to 1"),
+        ("pod.load-independent", {"d": "2", "eps": "4/5", "lam": "7/10"}, DoesNotExist, "limit 5/8"),
+        ("pod.load-independent", {"d": "2", "eps": "4/5", "lam": "7/10", "n": "3"}, DoesNotExist, "limit 5/8"),
+        ("jiq", {**TWO, "lam": "76/100", "n": "2"}, DoesNotExist, "limit 3/4"),
+        ("jiq", {**TWO, "lam": "3/5", "n": "4"}, Undecided, "set buffer"),
+        ("jsq", {**TWO, "lam": "1/2", "buffer": "3"}, InputError, "needs n"),
+    ],
+)
+def test_refusals_are_one_line(name, words, error, said):
+    with pytest.raises(error, match=said) as caught:
+        _solve(name, "mean_response", **words)
+    assert "\n" not in str(caught.value)
+
+
+def test_digits_out_of_reach_are_said():
+    with pytest.raises(PrecisionExhausted, match="digits"):
+        _solve("pod.load-independent", "mean_response", digits=60, d="2", eps="1/2", lam="0.5", n="3")
