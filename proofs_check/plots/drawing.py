@@ -13,7 +13,7 @@ FORMATS = (".svg", ".pdf", ".png")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#7f7f7f")  # Okabe and Ito
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1, 1, 1)), (0, (1, 2)))
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
-STYLE = {
+STYLE: Any = {
     "font.family": "DejaVu Sans", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False,
     "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True,
     "legend.frameon": False, "svg.hashsalt": "exaq", "svg.fonttype": "path", "text.parse_math": False,
