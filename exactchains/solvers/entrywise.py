@@ -4,6 +4,7 @@ Approximate (cut balance, positive sweeps), scale by the approximation, correct 
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def entrywise(chain: Arrays, *, target: float = 1e-15, method: str = "auto") -> 
     for name in methods(chain, flow) if method == "auto" else [method]:
         try:
             with np.errstate(all="ignore"):  # what is not finite is not certified
-                result = _SOLVE[name](chain, flow, target)
+                result = replace(_SOLVE[name](chain, flow, target), method=name)
         except (RuntimeError, ZeroDivisionError, np.linalg.LinAlgError):  # a singular factor: the next method
             continue
         found.append(result)
@@ -65,7 +66,7 @@ def methods(chain: Arrays, flow: Flow) -> Iterator[str]:
 
 def _direct(chain: Arrays, flow: Flow, target: float) -> Certified:
     h, e = _cut_magnitudes(flow, np.ones(flow.size), np.zeros(flow.size, np.int64))
-    return _refined(flow, (h, e), lambda h, e, r: Direct(flow, h, e, r), target, "direct")
+    return _refined(flow, (h, e), lambda h, e, r: Direct(flow, h, e, r), target)
 
 
 def _levels(chain: Arrays, flow: Flow, target: float) -> Certified:
@@ -73,7 +74,7 @@ def _levels(chain: Arrays, flow: Flow, target: float) -> Certified:
     flat = _cut_magnitudes(flow, np.ones(flow.size), np.zeros(flow.size, np.int64))
     for h, e in (_from_below(flow, *flat), flat):
         start = _positive_sweeps(flow, h, e)
-        result = _refined(flow, start, lambda h, e, r: Levels(flow, h, e, r), target, "levels")
+        result = _refined(flow, start, lambda h, e, r: Levels(flow, h, e, r), target)
         if np.isfinite(result.error.max()):
             break
     return result
@@ -85,7 +86,7 @@ def _block(chain: Arrays, flow: Flow, target: float) -> Certified:
     for _ in range(2):
         block = Block(flow)
         h, e = _scaled_up(*block.law())
-        result = _refined(flow, (h, e), lambda h, e, r, b=block: ScaledBlock(b, h, e), target, "block", 0)
+        result = _refined(flow, (h, e), lambda h, e, r, b=block: ScaledBlock(b, h, e), target, 0)
         reference = mode(h, e)
         if result.error.max() <= target or reference == 0:
             break
@@ -106,40 +107,42 @@ def mode(h: Any, e: Any) -> int:
 
 
 def _refined(
-    flow: Flow, start: tuple[Any, Any], system: Callable[..., Scaled], target: float, method: str, at: int | None = None
+    flow: Flow, start: tuple[Any, Any], system: Callable[..., Scaled], target: float, at: int | None = None
 ) -> Certified:
     """Correct the approximation with residuals in two doubles until the certificate is good enough or gains no more."""
     h, e = start
     lo, r = np.zeros(flow.size), mode(h, e) if at is None else at
     scaled, u, before, applied = system(h, e, r), None, np.inf, 0
-    best = Certified(flow, r, h, lo, e, (np.zeros(0), np.zeros(0)), np.full(flow.size, np.inf), method, scaled)
+    best = Certified(flow, r, h, lo, e, (np.zeros(0), np.zeros(0)), np.full(flow.size, np.inf), "", scaled)
     for _ in range(12):
-        value, _ = inflow(flow, h, lo, e)
-        rest = value / (h * flow.exit_high)
+        rest = inflow(flow, h, lo, e)[0] / (h * flow.exit_high)
         rest[r] = 0
         y = scaled.solve(rest, 1e-7)
-        size = float(np.abs(y).max()) if np.isfinite(y).all() else np.inf
-        if not np.isfinite(size) or not np.isfinite(np.abs(rest).max()):
+        size = float(np.abs(y).max() + 0 * np.abs(rest).max())  # not finite where either is not
+        if not np.isfinite(size):
             break
-        if size > 0.1:  # not near yet: multiply, and scale anew
+        if size > 0.1:  # not near yet: scale anew
             applied += scaled.applied
-            if (y <= -0.9).any() and isinstance(scaled, Levels):
-                h, e = _positive_sweeps(flow, h, e)
-            else:
-                h, e = _scaled_up(h * np.maximum(1 + y, 1e-3), e)
+            h, e = _multiplied(flow, h, e, y, sweeping=isinstance(scaled, Levels))
             lo, before, u, scaled = np.zeros(flow.size), np.inf, None, system(h, e, r)
             continue
         h, lo = renormalised(h, lo, h * y + lo * y)
         if size < 1e-9 or size > before / 4:
-            if u is None:
-                u = jumps(flow, scaled, h, e, r)
+            u = jumps(flow, scaled, h, e, r) if u is None else u
             _, error = certify(flow, (h, lo, e), u, r)
             if error.max() <= best.error.max():
-                best = Certified(flow, r, h, lo, e, u, error, method, scaled, applied + scaled.applied)
+                best = Certified(flow, r, h, lo, e, u, error, "", scaled, applied + scaled.applied)
             if error.max() <= target or size > before / 4:
                 break
         before = size
     return best
+
+
+def _multiplied(flow: Flow, h: Any, e: Any, y: Any, *, sweeping: bool) -> tuple[Any, Any]:
+    """Return the law corrected by the factor 1 + y, or by positive sweeps where that would be negative."""
+    if sweeping and (y <= -0.9).any():
+        return _positive_sweeps(flow, h, e)
+    return _scaled_up(h * np.maximum(1 + y, 1e-3), e)
 
 
 def _scaled_up(h: Any, e: Any) -> tuple[Any, Any]:

@@ -29,7 +29,9 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     fine = rates(problem["transitions"], size, discrete)
     coarse = rates(conclusion["transitions"], count, discrete)
     _lumpable(fine, coarse, block, discrete)
-    if conclusion.get("symmetric", False) is not False:
+    if not isinstance(conclusion.get("symmetric", False), bool):
+        raise Rejected("symmetric is neither true nor false")
+    if conclusion.get("symmetric", False):
         _orbits(fine, block, [[integer(k) for k in items(p, size)] for p in items(proof["permutations"])])
 
 

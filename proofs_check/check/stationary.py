@@ -42,11 +42,14 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     vector = (
         None if "vector" not in proof else dict(zip(members, _mantissas(proof["vector"], len(members)), strict=True))
     )
-    if conclusion.get("unique", False) is not False or vector is None:
+    unique = conclusion.get("unique", False)
+    if not isinstance(unique, bool):
+        raise Rejected("unique is neither true nor false")
+    if unique or vector is None:
         reached = _leading_to(r, into)
         if vector is None and not inside <= reached:
             raise Rejected("some state of the class does not lead to the reference state")
-        if conclusion.get("unique", False) and len(reached) < size:
+        if unique and len(reached) < size:
             raise Rejected("some state does not lead to the reference state: the law need not be unique")
     delta = _delta(law, vector, exponent, (r, members, into, out))
     _bounds(conclusion["entries"], (law, vector or dict.fromkeys(members, 0), exponent), delta, size)

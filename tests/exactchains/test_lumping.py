@@ -118,6 +118,7 @@ def spoiled_certificates():
     yield problem, conclusion | {"block": [*conclusion["block"][:-1], 2]}, proof
     yield problem, conclusion | {"block": [*conclusion["block"][:-1], 7]}, proof
     yield problem, conclusion | {"block": conclusion["block"][1:]}, proof
+    yield problem, conclusion | {"symmetric": "no"}, proof
     yield problem, conclusion, {"permutations": []}
     yield problem, conclusion, {"permutations": [swapped]}
     yield problem, conclusion, {"permutations": [[0] * 8]}
@@ -127,7 +128,7 @@ def spoiled_certificates():
     yield problem | {"transitions": [[0, 1, "-1"], *problem["transitions"][1:]]}, conclusion, proof
 
 
-@pytest.mark.parametrize("case", range(13))
+@pytest.mark.parametrize("case", range(14))
 def test_spoiled_certificates_are_rejected(case):
     with pytest.raises(Rejected):
         checker.check(*list(spoiled_certificates())[case])

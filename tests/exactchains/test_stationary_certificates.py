@@ -102,6 +102,7 @@ SPOILS = [
     (("proof", "law", 2, 1), lambda e: e + 1),
     (("proof", "reference"), 99),
     (("proof", "reference"), lambda r: (r + 1) % 5),
+    (("conclusion", "unique"), 0),
     (("problem", "time"), "sometimes"),
     (("problem", "transitions"), lambda x: x[1:]),
     (("problem", "transitions", 0, 2), "17"),
