@@ -38,6 +38,10 @@ class Pieces:
         """Append observations of weight one."""
         self.add(np.ones(len(values)), values, values * values)
 
+    def extend(self, other: "Pieces") -> None:
+        """Append the pieces of another run of them."""
+        self.add(*other.array().T)
+
     def array(self) -> Floats:
         """Return the pieces as rows (weight, first, second); the last one may hold fewer originals."""
         if not len(self._rest):

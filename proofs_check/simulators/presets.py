@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from exactchains.truth import InputError
+from proofs_check.simulators import job_stream
 from proofs_check.simulators.jobs import Jobs
 from proofs_check.simulators.memory import MemoryTable, read_json, table_of
 from proofs_check.simulators.observed import Observed
@@ -133,9 +134,11 @@ def _ciw(table: Any, seen: Observed) -> Jobs:
     return Jobs(str(table.path), arrive[order], leave[order], start[order], numbered, line, notes, seen.servers)
 
 
-def _jobs(table: Any, seen: Observed) -> Jobs:
+def _jobs(table: Any, seen: Observed) -> Jobs | job_stream.JobStream:
     start = _first(table.columns, START)
     names = (_first(table.columns, ARRIVE), start, _first(table.columns, END), _first(table.columns, SERVER))
+    if names[0] and names[2] and isinstance(table, Table) and table.path.stat().st_size >= job_stream.LARGE:
+        return job_stream.JobStream(table, (names[0], start, names[2]))
     line, (arrive, begin, end, server) = _columns(table, *names)
     assert arrive is not None and end is not None
     end, notes = _without_sentinels(arrive, end)

@@ -126,6 +126,24 @@ def test_broken_json_ends_in_one_clear_line(name, text, says, tmp_path):
         validate("mm1", HALF, tmp_path / name, quantities=["mean_response"])
 
 
+def test_a_large_trace_is_streamed_with_the_same_result(jobs, tmp_path, monkeypatch):
+    path = tmp_path / "large.csv"
+    np.savetxt(path, np.column_stack(list(jobs.values())), delimiter=",", header=",".join(jobs), comments="")
+    whole = validate("mm1", HALF, path, quantities=["mean_wait"]).findings[0].judgement.estimate
+    monkeypatch.setattr("proofs_check.simulators.job_stream.LARGE", 1)
+    monkeypatch.setattr("proofs_check.simulators.table.BLOCK", 7_001)
+    streamed = validate("mm1", HALF, path, quantities=["mean_wait"])
+    assert streamed.findings[0].judgement.estimate.value == pytest.approx(whole.value, rel=1e-9)
+    assert streamed.findings[0].judgement.estimate.error == pytest.approx(whole.error, rel=1e-6)
+    assert streamed.observations == 60_000 and "block by block" in streamed.notes[0]
+    with pytest.raises(InputError, match="block by block, from which mean_queue"):
+        validate("mm1", HALF, path, quantities=["mean_queue"])
+    with path.open("a") as file:
+        file.write("60000,1,2,3\n")
+    with pytest.raises(InputError, match="line 60002: departure 3 is before the arrival of a job listed above"):
+        validate("mm1", HALF, path, quantities=["mean_wait"])
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
