@@ -33,13 +33,17 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True)
 class Verification:
-    """The outcome for one claim: status, why, the certificate's size in bytes, and the time of the check."""
+    """The outcome for one claim: status, why, the certificate's size in bytes, and the time of the check.
+
+    ``certificate`` is there for a user's claim only; those of the catalogue are stored by id.
+    """
 
     claim: Claim
     status: Status
     reason: str = ""
     size: int = 0
     seconds: float = 0.0
+    certificate: Mapping[str, Any] | None = None
 
     @property
     def as_expected(self) -> bool:
@@ -164,7 +168,7 @@ def to_json(v: Verification) -> dict[str, Any]:
         "reason": v.reason,
         "certificate_bytes": v.size,
         "seconds": round(v.seconds, 3),
-    }
+    } | ({"certificate": v.certificate} if v.certificate else {})
 
 
 def dump(certificate: Mapping[str, Any]) -> str:

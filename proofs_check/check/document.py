@@ -32,6 +32,7 @@ KINDS = {
     "no-drift": "farkas",
     "sample": "sampling",
     "domination": "domination",
+    "bernstein": "bernstein",
 }
 
 Check = Callable[[Any, Any, Any], None]

@@ -1,7 +1,7 @@
 """The expression grammar of certificates: integers, names, ``+ - * / ^``, parentheses; read as rational functions."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from proofs_check.check.exact import Rejected, rational, word
@@ -15,9 +15,15 @@ _TOKEN = re.compile(r"\s*(?:(0x[0-9a-f]+|[0-9]+)|([A-Za-z][A-Za-z0-9_]*)|([-+*/^
 
 def expression(text: Any, names: Mapping[str, Ratio]) -> Ratio:
     """Return the rational function that ``text`` spells; ``names`` says what each name stands for."""
+    value: Ratio = evaluated(text, names, constant)
+    return value
+
+
+def evaluated(text: Any, names: Mapping[str, Any], number: Callable[[Any], Any]) -> Any:
+    """Return what ``text`` spells in any arithmetic that has names and numbers with + - * / and ``power``."""
     if len(word(text)) > MAX_LENGTH:
         raise Rejected(f"an expression of more than {MAX_LENGTH} characters")
-    return _Reader(_tokens(text), names).whole()
+    return _Reader(_tokens(text), names, number).whole()
 
 
 def _tokens(text: str) -> list[str]:
@@ -32,10 +38,10 @@ def _tokens(text: str) -> list[str]:
 
 
 class _Reader:
-    def __init__(self, tokens: list[str], names: Mapping[str, Ratio]) -> None:
-        self.tokens, self.names, self.at, self.depth = tokens, names, 0, 0
+    def __init__(self, tokens: list[str], names: Mapping[str, Any], number: Callable[[Any], Any]) -> None:
+        self.tokens, self.names, self.number, self.at, self.depth = tokens, names, number, 0, 0
 
-    def whole(self) -> Ratio:
+    def whole(self) -> Any:
         value = self.sum()
         if self.at != len(self.tokens):
             raise Rejected(f"{self.tokens[self.at]!r} is out of place in an expression")
@@ -48,26 +54,26 @@ class _Reader:
         self.at += 1
         return self.tokens[self.at - 1] if self.at <= len(self.tokens) else ""
 
-    def sum(self) -> Ratio:
+    def sum(self) -> Any:
         value = self.product()
         while self.peek() in ("+", "-") and self.peek():
             value = value + self.product() if self.take() == "+" else value - self.product()
         return value
 
-    def product(self) -> Ratio:
+    def product(self) -> Any:
         value = self.signed()
         while self.peek() in ("*", "/") and self.peek():
             value = value * self.signed() if self.take() == "*" else value / self.signed()
         return value
 
-    def signed(self) -> Ratio:
+    def signed(self) -> Any:
         negative = False
         while self.peek() in ("+", "-") and self.peek():
             negative ^= self.take() == "-"
         value = self.power()
         return -value if negative else value
 
-    def power(self) -> Ratio:
+    def power(self) -> Any:
         base = self.atom()
         if self.peek() != "^":
             return base
@@ -77,7 +83,7 @@ class _Reader:
             raise Rejected("an exponent must be a small natural number")
         return base.power(int(exponent))
 
-    def atom(self) -> Ratio:
+    def atom(self) -> Any:
         token = self.take()
         if token == "(":
             self.depth += 1
@@ -89,7 +95,7 @@ class _Reader:
             self.depth -= 1
             return value
         if token[:1].isdigit():
-            return constant(rational(token))
+            return self.number(rational(token))
         if token in self.names:
             return self.names[token]
         raise Rejected(f"unknown name {token[:40]!r} in an expression" if token else "an expression ends too early")

@@ -12,6 +12,7 @@ from proofs_check.check.exact import Rejected
 
 MAX_TERMS = 60_000
 MAX_DEGREE = 5_000
+MAX_BITS = 4_000_000  # of a coefficient that a power would make
 
 Monomial = tuple[tuple[str, int], ...]  # ((name, exponent), ...) by name
 Coefficient = int | Fraction
@@ -97,6 +98,9 @@ class Ratio:
     def power(self, exponent: int) -> "Ratio":
         if exponent > MAX_DEGREE or exponent * max(1, _degree(self.top)) > MAX_DEGREE:
             raise Rejected(f"a degree beyond {MAX_DEGREE}")
+        bits = max((c.numerator.bit_length() + c.denominator.bit_length() for c in self.top.terms.values()), default=0)
+        if exponent * bits > MAX_BITS:
+            raise Rejected(f"a power with coefficients of more than {MAX_BITS} bits")
         result = constant(1)
         for bit in bin(exponent)[2:]:
             result = result * result

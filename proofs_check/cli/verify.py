@@ -18,6 +18,9 @@ ROW = {"PROVED": "green", "REFUTED": "green", "REJECTED": "red"}
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="write JUnit XML")
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="write JSON")
 @click.option("--strict", is_flag=True, help="exit 3 also for claims that are open, conditional or only evidence")
+@click.option(
+    "--certificates", type=click.Path(file_okay=False, path_type=Path), help="write those of a claim file here"
+)
 @click.option("--quiet", is_flag=True, help="print the summary only")
 def command(
     patterns: tuple[str, ...],
@@ -26,13 +29,21 @@ def command(
     junit: Path | None,
     json_file: Path | None,
     strict: bool,
+    certificates: Path | None,
     quiet: bool,
 ) -> None:
-    """Print the status of every claim that matches a PATTERN (an id, a prefix, or wildcards); all by default."""
+    """Print the status of every claim that matches a PATTERN (an id, a prefix, or wildcards); all by default.
+
+    A PATTERN that ends in .toml is a file with your own claims.
+    """
     start = time.perf_counter()
-    results = verify(*patterns)
+    files = [p for p in patterns if p.endswith(".toml")]
+    named = [p for p in patterns if not p.endswith(".toml")]
+    catalogued = verify(*named) if named or not files else []
     if search:
-        results = [_found(v) if not v.settled else v for v in results]
+        catalogued = [_found(v) if not v.settled else v for v in catalogued]
+    own = [v for file in files for v in _own(file)]
+    results = [*catalogued, *own]
     width = max(len(v.claim.id) for v in results)
     for v in () if quiet else results:
         click.echo(line(v, width))
@@ -50,19 +61,37 @@ def command(
     if report:
         from proofs_check.report.page import write_report
 
-        click.echo(f"report: {write_report(results, report)}")
-    click.get_current_context().exit(1 if wrong else 3 if strict and unsettled else 0)
+        click.echo(f"report: {write_report(catalogued, report)}")
+    if certificates:
+        _written(own, certificates)
+    undecided = [v for v in own if not v.settled]
+    click.get_current_context().exit(1 if wrong else 3 if undecided or (strict and unsettled) else 0)
 
 
 def line(v: Verification, width: int) -> str:
     """Return one line for one claim."""
     status = click.style(f"{v.status.value:11}", fg=ROW.get(v.status.value, "yellow"))
     if v.settled:
-        about = f"{v.claim.scope.value}; certificate {v.size} bytes, checked in {v.seconds:.2f} s"
+        how = f"{v.reason}; " if v.reason else ""
+        about = f"{v.claim.scope.value}; {how}certificate {v.size} bytes, checked in {v.seconds:.2f} s"
     else:
         about = v.reason
     expected = "" if v.as_expected else f" (expected: {v.claim.expected.value})"
     return f"{status} {v.claim.id:{width}}  {about}{expected}"
+
+
+def _own(file: str) -> list[Verification]:
+    """Return the verdicts on a user's claims."""
+    from proofs_check.user_claims import verdicts
+
+    return list(verdicts(file))
+
+
+def _written(own: list[Verification], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for v in own:
+        if v.certificate:
+            (folder / f"{file_name(v.claim.id)}.json").write_text(dump(v.certificate), encoding="utf-8")
 
 
 def _found(v: Verification) -> Verification:

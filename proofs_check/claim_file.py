@@ -1,0 +1,230 @@
+"""A user's claims in a TOML file: variables, domain, statement; read by a small grammar with bounds on everything.
+
+    [[claim]]
+    id = "my.bound"
+    variables = ["lam", "eps"]
+    domain = ["0 < lam < 1", "0 <= eps <= 1/2"]
+    statement = "lam*(1-lam) <= 1/4"
+    expect = "proved"        # or "refuted"; this line may be left out
+
+Expressions hold numbers, variables, + - * / ^ and parentheses; relations are <, <=, >, >=, =, perhaps in a chain.  An
+equality in the domain gives one variable in terms of the others.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from exactchains.number import parse
+from exactchains.truth import InputError
+from proofs_check.check.exact import Rejected
+from proofs_check.check.expression import expression
+from proofs_check.check.polynomial import Polynomial, Ratio, variable
+from proofs_check.expression_size import bounded
+
+MAX_BYTES = 1_000_000
+MAX_CLAIMS = 200
+MAX_VARIABLES = 24
+MAX_CONSTRAINTS = 100
+MAX_CHARACTERS = 10_000
+MAX_DIGITS = 300
+
+RELATIONS = re.compile(r"(<=|>=|==|<|>|=)")
+_PART = re.compile(
+    r"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)|([A-Za-z][A-Za-z0-9_]*)|(\*\*|[-+*/^()]))", re.ASCII
+)
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}", re.ASCII)
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
+Relation = tuple[str, str, str]  # left, relation, right
+FIELDS = {"id", "text", "variables", "domain", "statement", "expect"}
+
+
+@dataclass(frozen=True)
+class UserClaim:
+    """One claim: all points of the domain satisfy every statement; texts are in the grammar of certificates."""
+
+    id: str
+    text: str
+    variables: tuple[str, ...]
+    domain: Mapping[str, tuple[str, str]]  # symbol -> (expression, ">" or ">=")
+    statements: tuple[Relation, ...]
+    expect: str = "proved"
+
+
+def read_claims(path: str | Path) -> list[UserClaim]:
+    """Return the claims of a file.
+
+    Raises
+    ------
+    InputError
+        The file is no TOML, too large, or a claim is not in the grammar; the message names the claim and the part.
+    """
+    where = Path(path).name
+    with Path(path).open("rb") as file:
+        raw = file.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise InputError(f"{where}: more than {MAX_BYTES} bytes")
+    try:
+        data = tomllib.loads(raw.decode("utf-8"), parse_float=str)
+    except RecursionError:
+        raise InputError(f"{where}: nested too deeply") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValueError) as error:
+        raise InputError(f"{where} is no TOML file: {str(error)[:200]}") from None
+    listed = data["claim"] if set(data) == {"claim"} else [data]
+    if not isinstance(listed, list) or not listed or len(listed) > MAX_CLAIMS:
+        raise InputError(f"{where}: write 1 to {MAX_CLAIMS} tables [[claim]] with variables, domain, statement")
+    found = [_claim(entry, f"{Path(path).stem}.{i}") for i, entry in enumerate(listed, 1)]
+    if len({c.id for c in found}) != len(found):
+        raise InputError(f"{where}: two claims share an id; give each its own")
+    return found
+
+
+def _claim(entry: Any, name: str) -> UserClaim:
+    if not isinstance(entry, dict):
+        raise InputError(f"claim {_safe(name)}: a table with variables, domain and statement is needed")
+    name = entry.get("id", _safe(name))
+    if not isinstance(name, str) or not _ID.fullmatch(name):
+        raise InputError(f"id = {_shown(name)}: letters, digits, dots and dashes, at most 100")
+    try:
+        if foreign := set(entry) - FIELDS:
+            raise InputError(f"unknown field {_shown(min(foreign))}; fields are {', '.join(sorted(FIELDS))}")
+        expect, text = entry.get("expect", "proved"), entry.get("text", "")
+        if expect not in ("proved", "refuted"):
+            raise InputError(f"expect = {_shown(expect)}: allowed are proved | refuted")
+        if not isinstance(text, str):
+            raise InputError("text is a sentence in quotes")
+        names = _variables(entry.get("variables", []))
+        relations = [r for line in _lines(entry.get("domain", []), "domain") for r in _relations(line, names)]
+        statements = [r for line in _lines(entry.get("statement"), "statement") for r in _relations(line, names)]
+        if not statements:
+            raise InputError('statement is missing; write one such as statement = "x*(1-x) <= 1/4"')
+        return _reduced(name, text, names, relations, statements, expect)
+    except (InputError, Rejected) as error:
+        raise InputError(f"claim {name}: {error}") from None
+
+
+def _variables(listed: Any) -> list[str]:
+    names = [n.strip() for n in listed.split(",")] if isinstance(listed, str) else listed
+    if not isinstance(names, list) or len(names) > MAX_VARIABLES:
+        raise InputError(f"variables: a list of at most {MAX_VARIABLES} names")
+    for n in names:
+        if not isinstance(n, str) or not _NAME.fullmatch(n):
+            raise InputError(f"variable {_shown(n)}: a letter, then letters, digits or _, at most 40")
+    if len(set(names)) != len(names):
+        raise InputError("a variable is listed twice")
+    return names
+
+
+def _lines(x: Any, what: str) -> list[str]:
+    listed = x if isinstance(x, list) else [x] if x is not None else []
+    if not all(isinstance(line, str) for line in listed):
+        raise InputError(f"{what}: relations in quotes, such as 0 <= x <= 1")
+    split = [part for line in listed for part in re.split(r",|\band\b", line) if part.strip()]
+    if len(split) > MAX_CONSTRAINTS:
+        raise InputError(f"{what}: at most {MAX_CONSTRAINTS} relations")
+    if any(len(line) > MAX_CHARACTERS for line in split):
+        raise InputError(f"{what}: at most {MAX_CHARACTERS} characters a relation")
+    return split
+
+
+def _relations(line: str, names: list[str]) -> list[Relation]:
+    """Return the relations of a chain a < b <= c as (left, relation, right)."""
+    parts = RELATIONS.split(line)
+    if len(parts) < 3:
+        raise InputError(f"{_shown(line.strip())} is no relation; use <, <=, >, >= or =")
+    sides = [_side(side, names) for side in parts[::2]]
+    signs = ["=" if sign == "==" else sign for sign in parts[1::2]]
+    return list(zip(sides, signs, sides[1:], strict=False))
+
+
+def _side(text: str, names: list[str]) -> str:
+    """Return an expression in the grammar of certificates, after its size was found to be bounded."""
+    words, at, end = [], 0, len(text.rstrip())
+    while at < end:
+        match = _PART.match(text, at)
+        if not match:
+            raise InputError(f"{_shown(text[at : at + 20].strip())} is not allowed; use numbers, names, + - * / ^ ( )")
+        number, name, sign = match.groups()
+        if name and name not in names:
+            raise InputError(f"unknown name {_shown(name)}; variables are {', '.join(names) or 'none'}")
+        if number and words and words[-1] == "^":
+            words.append(number)
+        elif number:
+            exact = parse(number)
+            if max(abs(exact.p), exact.q) > 10**MAX_DIGITS:
+                raise InputError(f"{_shown(number)}: a number of more than {MAX_DIGITS} digits")
+            words.append(str(exact) if exact.q == 1 else f"({exact})")
+        else:
+            words.append(name or ("^" if sign == "**" else sign))
+        at = match.end()
+    side = "".join(words)
+    if not side:
+        raise InputError("a relation has an empty side")
+    bounded(side, names)
+    return side
+
+
+def _reduced(
+    name: str, text: str, names: list[str], relations: list[Relation], statements: list[Relation], expect: str
+) -> UserClaim:
+    """Return the claim with its equalities in the domain used to eliminate variables."""
+    said = text or "; ".join(f"{a} {sign} {b}" for a, sign, b in statements)
+    left = list(names)
+    while equality := next((r for r in relations if r[1] == "="), None):
+        a, _, b = equality
+        pairs = [(x, y) for x, y in ((a, b), (b, a)) if x in left and not re.search(rf"\b{x}\b", y)]
+        if not pairs:
+            raise InputError(f"{a} = {b}: write an equality of the domain as variable = expression in the others")
+        (gone, value), *_ = pairs
+        left.remove(gone)
+        relations = [_put(r, gone, value, left) for r in relations if r is not equality] + [(value, "defined", value)]
+        statements = [_put(r, gone, value, left) for r in statements]
+    meaning = {n: variable(n) for n in left}
+    for a, _, b in statements:
+        expression(a, meaning), expression(b, meaning)  # refuses a division by zero
+    listed = dict.fromkeys(part for r in relations for part in _constraints(r, meaning))
+    domain = {f"c{i}": constraint for i, constraint in enumerate(listed, 1)}
+    return UserClaim(name, said, tuple(left), domain, tuple(statements), expect)
+
+
+def _constraints(r: Relation, meaning: Mapping[str, Ratio]) -> Iterator[tuple[str, str]]:
+    """Yield polynomial constraints that say the same: f = p/q with q^2 > 0, and p q in place of f."""
+    a, sign, b = r
+    larger, smaller = (a, b) if sign in (">", ">=") else (b, a)
+    f = expression(larger, meaning) if sign == "defined" else expression(larger, meaning) - expression(smaller, meaning)
+    for q in f.bottom:
+        yield f"({_spelled(q)})^2", ">"
+    if sign == "defined":
+        return
+    odd = "".join(f"*({_spelled(q)})" for q, power in f.bottom.items() if power % 2)
+    plain = larger if smaller == "0" else f"{larger}-({smaller})"
+    yield f"({_spelled(f.top)}){odd}" if f.bottom else plain, ">" if sign in ("<", ">") else ">="
+
+
+def _spelled(p: Polynomial) -> str:
+    """Return a polynomial as text in the grammar of certificates."""
+    terms = ("*".join([f"({c})", *(f"{name}^{e}" for name, e in monomial)]) for monomial, c in p.terms.items())
+    return "+".join(terms) or "0"
+
+
+def _put(r: Relation, gone: str, value: str, left: list[str]) -> Relation:
+    """Return a relation with a variable replaced."""
+    sides = [re.sub(rf"\b{gone}\b", f"({value})", side) for side in (r[0], r[2])]
+    if any(len(side) > 10 * MAX_CHARACTERS for side in sides):
+        raise InputError("the equalities of the domain make the relations too long")
+    for side in sides:
+        bounded(side, left)
+    return sides[0], r[1], sides[1]
+
+
+def _shown(x: Any) -> str:
+    text = ascii(x) if isinstance(x, str) else type(x).__name__
+    return text if len(text) <= 50 else f"{text[:40]}..' ({len(x)} characters)"
+
+
+def _safe(name: str) -> str:
+    """Return a file name as an id."""
+    return re.sub(r"[^A-Za-z0-9._-]", "-", name)[:90].lstrip("._-") or "claim"

@@ -1,0 +1,71 @@
+"""Verdicts on a user's claim file: proved or refuted with a certificate, or undecided with the box that resists."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from proofs_check.claim import Claim, Scope, Source, Statement, Verdict
+from proofs_check.claim_file import UserClaim, read_claims
+from proofs_check.search.prover import PATIENCE, Answer, a_point, answer
+from proofs_check.verify import Status, Verification
+
+Json = dict[str, Any]
+
+
+def verdicts(path: str | Path, *, patience: float = PATIENCE) -> Iterator[Verification]:
+    """Yield the verification of each claim in a file, in its order; ``patience`` is seconds a statement."""
+    for claim in read_claims(path):
+        yield verdict(claim, patience=patience)
+
+
+def verdict(claim: UserClaim, *, patience: float = PATIENCE) -> Verification:
+    """Return the verification of one claim; its certificate, if any, has been accepted by the checker."""
+    start = time.perf_counter()
+    domain = {symbol: list(constraint) for symbol, constraint in claim.domain.items()}
+    if (witness := a_point(claim.variables, domain)) is None:
+        empty = "undecided: no point of the domain was found, so the claim may speak of nothing"
+        return Verification(_as_claim(claim, None, {}), Status.OPEN, empty, 0, time.perf_counter() - start)
+    answers: list[Answer] = []
+    for statement in claim.statements:
+        answers.append(answer(claim.variables, domain, statement, patience=patience))
+        if answers[-1].verdict == "refuted":
+            answers = answers[-1:]
+            break
+    open_ones = [a for a in answers if a.verdict == "undecided"]
+    certificate = None if open_ones else _joined([a.certificate for a in answers if a.certificate])
+    seconds, size = time.perf_counter() - start, len(json.dumps(certificate)) if certificate else 0
+    if open_ones:
+        status, reason = Status.OPEN, f"undecided: {open_ones[0].how}; the box {open_ones[0].resists} resists"
+    else:
+        status = Status[answers[0].verdict.upper()]
+        reason = "; ".join(dict.fromkeys(a.how for a in answers))
+    return Verification(_as_claim(claim, certificate, witness), status, reason, size, seconds, certificate)
+
+
+def _joined(certificates: list[Json]) -> Json:
+    if len(certificates) == 1:
+        return certificates[0]
+    return {
+        **certificates[0],
+        "kind": "all",
+        "problem": {"parts": [{"kind": c["kind"], "problem": c["problem"]} for c in certificates]},
+        "conclusion": {"parts": [c["conclusion"] for c in certificates]},
+        "proof": {"parts": [c["proof"] for c in certificates]},
+    }
+
+
+def _as_claim(claim: UserClaim, certificate: Json | None, witness: dict[str, str]) -> Claim:
+    """Return the claim as one of the catalogue's form."""
+    shown = certificate or {"kind": "sign", "problem": {}, "conclusion": {}}
+    return Claim(
+        id=claim.id,
+        text=claim.text,
+        source=Source((), "yours"),
+        scope=Scope.ALL,
+        statement=lambda: Statement(shown["kind"], shown["problem"], shown["conclusion"]),
+        assumptions=", ".join(f"{text} {relation} 0" for text, relation in claim.domain.values()),
+        expected=Verdict(claim.expect),
+        witness=witness,
+    )
