@@ -27,8 +27,9 @@ def exhibit(name: str) -> str:
     asked = spec(name)
     try:
         made = table(asked)
-        drawn = _picture(figure(asked, made), asked.title) if asked.plot else ""
-        body = f"{drawn}\n{fragment(sheet(made))}"
+        body = fragment(sheet(made))
+        if asked.plot:
+            body = f"{_picture(figure(asked, made), asked.title)}\n{body}"
     except (DoesNotExist, InputError, Undecided) as error:
         body = f"<p>This table could not be computed: {escape(str(error))}</p>"
     command = f"exaq table {name}"
