@@ -11,6 +11,7 @@ from exactchains.number import parse
 from exactchains.truth import InputError
 from proofs_check.catalogue import find
 from proofs_check.store import Answer, Question
+from proofs_check.store.question import TRANSIENT
 from proofs_check.sweeps.spec import Spec, parameters
 
 MORE_DIGITS = (1, 2, 4)  # multiples of the digits asked for, tried until the sign is certain
@@ -98,7 +99,8 @@ def _edge(
         if sign == 0:
             return [Bracket(at, _over(spec), middle, middle, 0, 0)]
         if sign is None:
-            return []
+            y = middle
+            continue
         if sign != s:
             low, high = sorted([(x, s), (middle, sign)])
             return [(yield from _halved(spec, at, low, high))]
@@ -138,6 +140,8 @@ def _sign(spec: Spec, at: Mapping[str, str], x: fmpq) -> Generator[Ask, Mapping[
         ends = [known[q.key].vouched for q in asked]
         if any(known[q.key].status == "refused" for q in asked):
             raise _NoLaw
+        if any(known[q.key].status in TRANSIENT for q in asked):
+            return None  # more digits would take longer still
         first = ends[0]
         assert spec.boundary is not None
         second = ends[1] if len(ends) > 1 else Enclosure.exact(spec.boundary.value)
