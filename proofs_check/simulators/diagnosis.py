@@ -32,6 +32,8 @@ def diagnose(estimate: Estimate, exact: Enclosure, suspects: Iterable[Suspect]) 
     A suspect matches when its value lies in the 99 % interval, and that interval is short against its distance from
     the right value: otherwise a wide interval would match everything.
     """
+    if estimate.constant:
+        return Diagnosis((), 0)
     half = estimate.half_width(MATCH_AT)
     right = float((exact.lower + exact.upper) / 2)
     tried = list(suspects)
@@ -40,7 +42,7 @@ def diagnose(estimate: Estimate, exact: Enclosure, suspects: Iterable[Suspect]) 
         low, high = float(suspect.value.lower), float(suspect.value.upper)
         distance = max(low - estimate.value, estimate.value - high, 0.0)
         effect = abs((low + high) / 2 - right)
-        if distance <= half and half <= SHARPNESS * effect:
+        if effect > 0 and distance <= half and half <= SHARPNESS * effect:
             found.append((distance, suspect))
     found.sort(key=lambda pair: pair[0])
     return Diagnosis(tuple(suspect for _, suspect in found), len(tried))

@@ -70,7 +70,7 @@ def opened(data: Any) -> Any:
     if isinstance(data, str | Path):
         path = Path(data)
         if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
-            return table_of(_rows(read_json(path)), str(path))
+            return table_of(_rows(read_json(path), path), str(path))
         return Table(path)
     return table_of(data)
 
@@ -85,12 +85,13 @@ def mapped(data: Any, names: Mapping[str, str]) -> MemoryTable:
     return MemoryTable(dict(zip(names, rows.T, strict=True)), str(table.path))
 
 
-def _rows(found: Any) -> Any:
+def _rows(found: Any, path: Path) -> Any:
     """Return rows of what JSON held; a dictionary of equal lists of three is that of the aoi-simulator."""
     if isinstance(found, dict) and found and all(isinstance(x, list) and len(x) == 3 for x in found.values()):
         return {name: [row[i] for row in found.values()] for i, name in enumerate(("gen", "service_start", "delivery"))}
-    if isinstance(found, dict) and not all(isinstance(x, list) for x in found.values()):
-        raise InputError("this JSON holds no rows: a list of records, or one list a column, is read")
+    listed = isinstance(found, dict) and all(isinstance(x, list) for x in found.values())
+    if not listed and not isinstance(found, list):
+        raise InputError(f"{path}: this JSON holds no rows: a list of records, or one list a column, is read")
     return found
 
 

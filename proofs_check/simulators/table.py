@@ -51,7 +51,8 @@ class Table:
                 line += len(lines)
 
     def _numbers(self, lines: list[str], where: Sequence[int], line: int) -> Floats:
-        if not any(text.isspace() for text in lines[-3:]):
+        marks = len(self.columns) - 1
+        if all(text.count(self.delimiter) == marks for text in lines):
             try:
                 rows = np.loadtxt(lines, delimiter=self.delimiter, usecols=where, ndmin=2, comments=None, quotechar='"')
                 if len(rows) == len(lines):
@@ -65,10 +66,10 @@ class Table:
         for number, cells in enumerate(csv.reader(lines, delimiter=self.delimiter), line):
             if not cells:
                 continue
-            if len(cells) <= max(where):
+            if len(cells) <= max(where) or any(cell.strip() for cell in cells[len(self.columns) :]):
                 raise InputError(
                     f"{self.path} line {number}: {len(cells)} cells where the header has {len(self.columns)}; "
-                    f"is the file cut off, or delimited otherwise?"
+                    f"is the file cut off, delimited otherwise, or written with decimal commas?"
                 )
             rows.append([self._cell(cells[i], i, number) for i in where])
         return np.array(rows, dtype=float).reshape(len(rows), len(where))

@@ -30,7 +30,7 @@ def finding_lines(finding: Finding) -> list[str]:
         f"worth {e.effective:.0f} independent observations)",
         f"  difference  {j.difference:+.3g}{ratio}; margin {j.tolerance:.3g} ({j.margin})",
     ]
-    if j.verdict is Verdict.UNDECIDED:
+    if j.verdict is Verdict.UNDECIDED and 0 < j.needed < float("inf"):
         text.append(f"  needed      about {rounded_up(j.needed)} {finding.unit}, if the simulator is right")
     if finding.diagnosis is not None:
         text += [f"  matches     {s.fault} (exactly {s.value.short(8)})" for s in finding.diagnosis.matches]

@@ -118,6 +118,8 @@ def test_broken_files_end_in_one_clear_line(text, says, tmp_path):
         ("x.json", "[" * 10_000, "no readable JSON"),
         ("x.jsonl", '{"t_arrive": 1}\n{', "no readable JSON"),
         ("x.json", "[]", "empty"),
+        ("x.json", "5", "holds no rows"),
+        ("x.json", '{"t_arrive": 5}', "holds no rows"),
     ],
 )
 def test_broken_json_ends_in_one_clear_line(name, text, says, tmp_path):

@@ -108,6 +108,8 @@ def test_another_scheme_is_named(other, words, tmp_path):
         ("slot,age\n1,0\n2,x\n", "line 3, column age: 'x' is no number"),
         ("slot,age\n1,0\n2,\n", "line 3: age nan is missing"),
         ("slot,age\n1,0\n2\n", "line 3: 1 cells where the header has 2"),
+        ("slot,age\n1,0\n2,1,5\n", "line 3: 3 cells where the header has 2"),
+        ("slot,age\n1 0\n2 1\n", "line 2: 1 cells where the header has 2"),
         ("slot,age\n1,0\n2,-1\n", "line 3: age -1 is negative"),
         ("slot,age\n1,0\n2,1.5\n", "line 3: age 1.5 is no whole number"),
         ("slot,age\n1,0\n2,inf\n", "line 3: age inf is missing or not finite"),
@@ -141,6 +143,7 @@ def test_one_value_throughout_is_undecided(tmp_path):
     path = written(tmp_path / "zeros.csv", np.zeros(5000))
     result = exaq("validate", *MODEL, "--data", str(path), "--quantity", "slot_mean")
     assert result.exit_code == 3 and "all values are equal" in result.output
+    assert "matches" not in result.output
 
 
 def test_left_out_slots_need_their_numbers(ages, tmp_path):
