@@ -59,7 +59,7 @@ def answer(names: tuple[str, ...], domain: Json, claim: tuple[str, str, str], *,
     f = expression(claim[0], read.names) - expression(claim[2], read.names)
     if point := counterexample(claim, read, box, deep=0):
         return _refuted(problem, claim, point)
-    until, look, resists, looked = time.monotonic() + patience, patience / 5, "", False
+    until, look, resists, looked = time.monotonic() + patience, patience / 10, "", False
     for how, kind, find in _routes(problem, conclusion, read, box, f, until):
         try:
             proof = find()

@@ -206,7 +206,7 @@ def _by_solver(f: Ratio, relation: str, domain: Domain, seconds: float) -> Itera
         return
     model, point = solver.model(), {}
     for name, x in real.items():
-        v = model.eval(x, model_completion=True)
+        v = model.evaluate(x, model_completion=True)
         v = v if z3.is_rational_value(v) else v.approx(30)
         point[name] = Fraction(v.numerator_as_long(), v.denominator_as_long())
     yield point
