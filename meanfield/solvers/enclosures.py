@@ -18,7 +18,8 @@ from meanfield.solvers.shapes import ShapeSet, comparison, grown, lifted
 
 __all__ = ["ServerSystem", "require_stable", "server_system"]
 
-PLANAR_STATES, STATES = 60_000, 150_000  # shapes times levels: up to three servers (sparse factors), more (GMRES)
+STATES = {1: 200_000, 2: 200_000, 3: 60_000}  # shapes times levels by servers, for sparse factors
+MORE_STATES = 150_000  # for more servers, where GMRES takes over
 ROUNDS = 6
 
 
@@ -173,7 +174,7 @@ def server_system(policy: Policy, *, n: int, digits: int, most: int | None = Non
     jobs = sum(size * v for size, v in zip(policy.pools.sizes(n), direction, strict=True))
     decay = -jobs * math.log(int(policy.load.p) / int(policy.load.q))
     effort = _Effort(digits, decay, 10.0 ** -(digits + 3), 4 + math.ceil(0.55 * digits * math.log(10) / decay))
-    states, reached = most or (PLANAR_STATES if n <= 3 else STATES), 0
+    states, reached = most or STATES.get(n, MORE_STATES), 0
     for _ in range(ROUNDS):
         try:
             system = _system(policy, n, effort, states)

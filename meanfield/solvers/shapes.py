@@ -155,17 +155,16 @@ def grown(policy: Policy, n: int, *, threshold: float, levels: int, most: int) -
     """
     found = ShapeSet(policy, n)
     law = np.ones((levels + 1, 1)) / (levels + 1)
-    for _ in range(200):
+    while True:
         law = _swept(found, law, 30)
         new = [shape for shape, flow in found.entering(law).items() if flow > threshold]
         if not new:
-            break
+            return found, _swept(found, law, 200)
         if len(found.shapes) + len(new) > most:
             raise PrecisionExhausted(f"n = {n}: more than {most} shapes would be needed; ask for fewer digits")
         for shape in new:
             found.add(shape)
         law = np.hstack([law, np.zeros((levels + 1, len(new)))])
-    return found, _swept(found, law, 200)
 
 
 def _swept(found: ShapeSet, law: NDArray[np.float64], sweeps: int) -> NDArray[np.float64]:
