@@ -48,6 +48,22 @@ def _source_model(name: str, title: str, scheme: Callable[..., Any]) -> Model:
     return Model(name, title, shown, parts.QUANTITIES, build, parts.solve, said, parts.ORIGIN, certify=parts.certify)
 
 
+def _costed_model() -> Model:
+    """Return the feedback model with a slot of n + cost channel uses, delivered at the end of the slot."""
+    plain = _model("age.costed", "feedback that takes channel uses of its own in every slot", Feedback, parts.COST)
+
+    def build(values: Mapping[str, Any]) -> AgeProblem:
+        scheme = Feedback(*parts.decodings("age.costed", values))
+        slot = values if values.get("n") is None else {**values, "n": values["n"] + values["cost"]}
+        return AgeProblem(scheme, parts.reading(slot), values.get("level"), values.get("growth"))
+
+    said = (
+        *parts.CONVENTIONS,
+        "A slot is n uses for the codeword and cost uses for the feedback; p and d are of the codeword.",
+    )
+    return replace(plain, build=build, conventions=said)
+
+
 MODELS = (
     _model("age.actual", "every slot the actual state", Actual),
     _model("age.feedback", "differential after a success, actual after a failure", Feedback),
@@ -56,5 +72,6 @@ MODELS = (
     _source_model("age.markov", "differential after a success when the source changed little", Markov),
     _source_model("age.last-decoded", "difference to the last decoded state, also after failures", LastDecoded),
     _model("age.delayed", "feedback that is late", Delayed, parts.DELAY),
+    _costed_model(),
     _model("age.lossy", "feedback that is lost at random; the actual state follows a loss", Lossy, parts.LOSS),
 )

@@ -71,6 +71,7 @@ EPS = _optional("eps", "erasure probability of a channel use", lower=0, upper=1)
 Q = Parameter("q", "q", "differential updates after each actual one", "", "integer", lower=0)
 ALPHA = Parameter("alpha", "alpha", "probability that a difference is small, in every state", lower=0, upper=1)
 DELAY = Parameter("delay", "delay", "slots by which feedback is late", "slots", "integer", lower=0, upper=10_000)
+COST = Parameter("cost", "f", "channel uses of feedback in each slot", "channel uses", "integer", lower=0)
 LOSS = Parameter("loss", "loss", "probability that feedback is lost", lower=0, upper=1)
 SOURCE = Parameter("source", "source", "Markov source: a .json or .toml file, or a named one", kind="text")
 WINDOW = Parameter(

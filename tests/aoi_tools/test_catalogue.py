@@ -1,6 +1,7 @@
 """The age models as users call them: text in, results or one clear line out."""
 
 import pytest
+from flint import fmpq
 
 from exactchains import DoesNotExist, InputError
 from proofs_check.catalogue import find
@@ -71,3 +72,14 @@ def test_heavy_erasures_show_a_positive_gain():
     assert fed.upper < plain.lower
     near = words | {"eps": "0." + "9" * 30}
     assert solved("age.actual", "age_mean", 30, **near).enclosure.has_digits(30)
+
+
+@pytest.mark.parametrize("cost", [0, 1, 3, 4, 9])
+def test_costed_feedback_pays_exactly_below_the_break_even_cost(cost):
+    words = {"p": "1/2", "d": "1/10", "n": "10"}
+    costed, actual = find("age.costed"), find("age.actual")
+    with_cost = costed.results(costed.make({**words, "cost": str(cost)}), ["age_mean"], [], 20)[0]
+    without = actual.results(actual.make({"p": "1/2", "n": "10"}), ["age_mean"], [], 20)[0]
+    gain, mean = fmpq(2, 5) / fmpq(3, 5), fmpq(1, 3)  # D/(1-D) and the mean slot age with feedback
+    assert (with_cost.value < without.value) == (fmpq(cost, 10) < gain / (fmpq(3, 2) + mean))
+    assert with_cost.value == fmpq(10 + cost - 1, 2) + (10 + cost) * (1 + mean)
