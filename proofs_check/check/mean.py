@@ -1,6 +1,6 @@
 """Kind *mean*: the stationary mean of a reward on a finite chain, from its exact law.
 
-problem     ``time``, ``states`` (count), ``transitions`` [i, j, rate] as in kind *stationary*; ``reward``: a number a state
+problem     ``time``, ``states`` (count), ``transitions`` [i, j, rate] as in *stationary*; ``reward``: a number a state
 conclusion  ``mean``: [lower, upper]
 proof       ``law``: the exact stationary law, a number a state
 """
@@ -8,7 +8,7 @@ proof       ``law``: the exact stationary law, a number a state
 from typing import Any
 
 from proofs_check.check.exact import Rejected, dot, fields, items, rational, vector
-from proofs_check.check.stationary import Edges, chain
+from proofs_check.check.finite_chain import Edges, chain
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:

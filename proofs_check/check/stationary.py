@@ -6,13 +6,11 @@ approximation y with y_r > 0 satisfies |y - y_r x| <= delta u, delta = max_j |in
 """
 
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
-from proofs_check.check.exact import Rejected, fields, integer, items, rational
-
-MAX_COMMON_BITS = 100_000
-Edges = list[list[tuple[int, int]]]
+from proofs_check.check.dyadic import at_least, at_most, dyadics, mantissas
+from proofs_check.check.exact import Rejected, fields, integer, items
+from proofs_check.check.finite_chain import Edges, chain
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
@@ -36,11 +34,11 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     r = integer(proof["reference"])
     if r not in inside:
         raise Rejected("the reference state lies outside the class")
-    law, exponent = _dyadics(proof["law"], members)
+    law, exponent = dyadics(proof["law"], members)
     if law[r] <= 0 or min(law.values()) < 0:
         raise Rejected("the law is not positive at the reference state, or negative")
     vector = (
-        None if "vector" not in proof else dict(zip(members, _mantissas(proof["vector"], len(members)), strict=True))
+        None if "vector" not in proof else dict(zip(members, mantissas(proof["vector"], len(members)), strict=True))
     )
     unique = conclusion.get("unique", False)
     if not isinstance(unique, bool):
@@ -53,35 +51,6 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
             raise Rejected("some state does not lead to the reference state: the law need not be unique")
     delta = _delta(law, vector, exponent, (r, members, into, out))
     _bounds(conclusion["entries"], (law, vector or dict.fromkeys(members, 0), exponent), delta, size)
-
-
-def chain(problem: Any) -> tuple[Edges, Edges]:
-    """Return integer rates by target and by source, self-loops left out, after checking that they form a chain."""
-    size, discrete = integer(problem["states"], 1), problem["time"] == "discrete"
-    if not discrete and problem["time"] != "continuous":
-        raise Rejected("time is neither discrete nor continuous")
-    listed = [(integer(i), integer(j), rational(q)) for i, j, q in map(_triple, items(problem["transitions"]))]
-    if len({(i, j) for i, j, _ in listed}) != len(listed):
-        raise Rejected("a transition is listed twice")
-    below, total = 1, [Fraction(0)] * size
-    for i, j, q in listed:
-        if i >= size or j >= size or q < 0 or (i == j and not discrete):
-            raise Rejected(f"transition {i} -> {j} is out of range, negative or a loop in continuous time")
-        below = lcm(below, q.denominator)
-        if below.bit_length() > MAX_COMMON_BITS:
-            raise Rejected("the rates have no common denominator of moderate size")
-        if discrete:
-            total[i] += q
-    if discrete and any(x != 1 for x in total):
-        raise Rejected("probabilities of a state do not sum to 1")
-    into: Edges = [[] for _ in range(size)]
-    out: Edges = [[] for _ in range(size)]
-    for i, j, q in listed:
-        if i != j and q:
-            rate = q.numerator * (below // q.denominator)
-            into[j].append((i, rate))
-            out[i].append((j, rate))
-    return into, out
 
 
 def _delta(law: dict[int, int], vector: dict[int, int] | None, exponent: dict[int, int], graph: Any) -> Fraction:
@@ -118,58 +87,14 @@ def _bounds(entries: Any, vectors: Any, delta: Fraction, size: int) -> None:
     if least <= 0:
         raise Rejected("the error exceeds the law")
     for entry in items(entries):
-        state, lower, upper = _triple(entry)
+        state, lower, upper = items(entry, 3)
         if integer(state) >= size:
             raise Rejected(f"state {state} does not exist")
         x, width, k = (law[state], delta * vector[state], exponent[state]) if state in law else (0, Fraction(0), low)
         if not (
-            _at_most(lower, max(Fraction(0), x - width), most, k - low) and _at_least(upper, x + width, least, k - low)
+            at_most(lower, max(Fraction(0), x - width), most, k - low) and at_least(upper, x + width, least, k - low)
         ):
             raise Rejected(f"the bounds of state {state} are tighter than what is proved")
-
-
-def _at_most(text: Any, top: Fraction, bottom: Fraction, shift: int) -> bool:
-    """Return whether ``text`` <= top 2^shift / bottom."""
-    p, q, k = _number(text)
-    return _compare(p * bottom.numerator * top.denominator, top.numerator * bottom.denominator * q, k - shift) <= 0
-
-
-def _at_least(text: Any, top: Fraction, bottom: Fraction, shift: int) -> bool:
-    p, q, k = _number(text)
-    return _compare(p * bottom.numerator * top.denominator, top.numerator * bottom.denominator * q, k - shift) >= 0
-
-
-def _compare(a: int, b: int, shift: int) -> int:
-    """Return the sign of a 2^shift - b."""
-    gap = (a << shift) - b if shift >= 0 else a - (b << -shift)
-    return (gap > 0) - (gap < 0)
-
-
-def _number(text: Any) -> tuple[int, int, int]:
-    """Return p, q, k with text = p/q 2^k; long powers of two are not multiplied out."""
-    mantissa, mark, power = text.partition("*2^") if isinstance(text, str) else (text, "", "")
-    value = rational(mantissa)
-    if not mark:
-        return value.numerator, value.denominator, 0
-    if not power.removeprefix("-").isdecimal() or not power.isascii() or len(power) > 9:
-        raise Rejected("a power of two out of bounds")
-    return value.numerator, value.denominator, int(power)
-
-
-def _dyadics(pairs: Any, members: list[int]) -> tuple[dict[int, int], dict[int, int]]:
-    found = [items(pair, 2) for pair in items(pairs, len(members))]
-    mantissas = _mantissas([m for m, _ in found], len(members))
-    exponents = [integer(e, -(10**8)) for _, e in found]
-    if max(exponents) > 10**8:
-        raise Rejected("an exponent out of bounds")
-    return dict(zip(members, mantissas, strict=True)), dict(zip(members, exponents, strict=True))
-
-
-def _mantissas(texts: Any, length: int) -> list[int]:
-    values = [rational(t) for t in items(texts, length)]
-    if any(v.denominator != 1 for v in values):
-        raise Rejected("a mantissa is no integer")
-    return [v.numerator for v in values]
 
 
 def _leading_to(r: int, into: Edges) -> set[int]:
@@ -180,7 +105,3 @@ def _leading_to(r: int, into: Edges) -> set[int]:
                 reached.add(i)
                 queue.append(i)
     return reached
-
-
-def _triple(x: Any) -> list[Any]:
-    return items(x, 3)
