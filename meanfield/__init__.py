@@ -31,6 +31,8 @@ _WHERE = {
     "refinement": "solvers.refinement",
     "ranking": "solvers.ranking",
     "faster": "solvers.ranking",
+    "fluid_drift": "fluid",
+    "monotonicity_violation": "monotone",
     "crossings": "solvers.crossing",
     "one_gate": "solvers.one_gate",
     "balancing_quantity": "solvers.quantities",

@@ -1,0 +1,60 @@
+"""Is a rule monotone? Exact test on small systems: more jobs somewhere never lead to fewer jobs elsewhere."""
+
+from itertools import combinations, combinations_with_replacement, product
+from typing import Any
+
+from flint import fmpq
+
+from meanfield.finite import moved
+from meanfield.models.policy import Loads, Policy
+
+__all__ = ["monotonicity_violation"]
+
+Arrivals = list[tuple[Loads, Any]]
+
+
+def monotonicity_violation(policy: Policy, *, n: int, most: int) -> tuple[Loads, Loads] | None:
+    r"""Return loads q <= q' whose arrivals cannot be coupled in order; None if no loads up to ``most`` are such.
+
+    The order compares sorted loads pool by pool.  By Strassen's theorem the arrival from q can be coupled below that
+    from q' iff every set A of targets of q has :math:`P(A) \le P'(\{y' : y \le y' \text{ for some } y \in A\})`, which
+    is checked exactly.  Services are ordered by rank, whatever the rule, so that the whole chain is monotone.
+
+    Guarantee
+    ---------
+    None: the rule is monotone on all ordered pairs of that box.  A pair: it is not monotone.
+
+    Examples
+    --------
+    >>> from meanfield.models.noisy import PowerOfD
+    >>> monotonicity_violation(PowerOfD("1/2", d=2, g=1, eps="1/2"), n=3, most=4) is None
+    True
+    """
+    policy.check(n)
+    sizes = policy.pools.sizes(n)
+    queues = [list(combinations_with_replacement(range(most + 1), size)) for size in sizes]
+    states = list(product(*queues))
+    arrivals = {s: [(moved(s, j, k, 1), x) for (j, k), x in policy.law(s).items()] for s in states}
+    for low in states:
+        for high in states:
+            if low != high and _below(low, high) and not _coupled(arrivals[low], arrivals[high]):
+                return low, high
+    return None
+
+
+def _below(low: Loads, high: Loads) -> bool:
+    return all(a <= b for x, y in zip(low, high, strict=True) for a, b in zip(x, y, strict=True))
+
+
+def _coupled(low: Arrivals, high: Arrivals) -> bool:
+    """Return whether Hall's condition holds for every set of targets of the lower state."""
+    above = [{j for j, (y, _) in enumerate(high) if _below(x, y)} for x, _ in low]
+    every = set(range(len(high)))
+    open_targets = [i for i in range(len(low)) if above[i] != every]  # a set with a free target reaches everything
+    for size in range(1, len(open_targets) + 1):
+        for chosen in combinations(open_targets, size):
+            reached = set().union(*(above[i] for i in chosen))
+            mass = sum((low[i][1] for i in chosen), fmpq(0))
+            if mass > sum((high[j][1] for j in reached), fmpq(0)):
+                return False
+    return True
