@@ -31,8 +31,9 @@ def test_text_half_is_one_half():
         ("age.feedback", CODE | {"n": "-3"}, "n = -3"),
         ("age.feedback", CODE | {"q": "1"}, "no parameter 'q'"),
         ("age.feedback", {"code": "rpc", "n": "10"}, "missing: m, k, eps"),
-        ("age.actual", CODE, "no parameter 'k'"),
-        ("age.actual", {"p": "1/2", "d": "1/2"}, "no parameter 'd'"),
+        ("age.actual", CODE | {"k": "9"}, "k = 9"),  # read and checked, though this scheme sends none
+        ("age.actual", {"p": "1/2", "d": "3/2"}, "d = 3/2"),
+        ("age.actual", {"p": "1/2", "alpha": "1/2"}, "no parameter 'alpha'"),
         ("age.periodic", {"p": "1/2", "d": "1/2"}, "needs q"),
         ("age.periodic", {"p": "1/2", "d": "1/2", "q": "1/2"}, "q = 1/2"),
         ("age.generalised", {"p": "1/2", "d": "1/2", "alpha": "2"}, "alpha = 2"),
