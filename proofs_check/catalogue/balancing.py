@@ -14,6 +14,7 @@ from meanfield.models.pools import Pools
 from meanfield.models.random import RandomBySpeed
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 from meanfield.solvers.quantities import balancing_quantity
+from meanfield.solvers.response import response_ccdf
 from proofs_check.catalogue.model import Model, Parameter, Quantity
 
 
@@ -24,10 +25,17 @@ class System:
     policy: Policy
     n: int | None
     buffer: int | None
+    at: Any = None
 
 
 def solve(system: System, quantity: str, index: int | None, digits: int) -> Result:
     """Return one quantity of one system."""
+    if quantity == "response_ccdf":
+        if system.at is None:
+            raise InputError("response_ccdf needs at, the time that is exceeded, a number >= 0")
+        if system.buffer is not None:
+            raise InputError("response_ccdf is for unlimited queues; leave out buffer")
+        return response_ccdf(system.policy, at=system.at, n=system.n, digits=digits)
     return balancing_quantity(system.policy, quantity, index=index, n=system.n, buffer=system.buffer, digits=digits)
 
 
@@ -65,9 +73,14 @@ COUNTS = Parameter(
     "counts", "counts", "what a queue length counts", kind="choice", choices=("jobs", "waiting"), default="jobs"
 )
 
+AT = Parameter("at", "t", "time of response_ccdf", "mean service times", lower=0, required=False)
+
 QUANTITIES = (
     Quantity("mean_queue", "E Q", "mean number of jobs at one server, the one in service included", "jobs"),
     Quantity("mean_response", "E T", "mean time in system of a job (of those let in)", "mean service times"),
+    Quantity(
+        "response_ccdf", "P(T > t)", "probability of a time in system above at; one pool, first come first served"
+    ),
     Quantity("speedup", "E T_random / E T", "mean response of random routing by speed, 1/(1-lam), over this one's"),
     Quantity("joined", "P_k", "probability that an arriving job joins a server with at least k jobs", "", True),
     Quantity("tail", "x_k", "fraction of servers with at least k jobs", "", indexed=True),
@@ -94,7 +107,7 @@ def _finite(values: Mapping[str, Any], policy: Policy) -> System:
         policy.check(n)
     if buffer is not None and n is None:
         raise InputError(f"buffer = {buffer}: a buffer needs n, the number of servers")
-    return System(policy, n, buffer)
+    return System(policy, n, buffer, values.get("at"))
 
 
 def _noisy(name: str, title: str, *, bounded: bool) -> Model:
@@ -103,7 +116,7 @@ def _noisy(name: str, title: str, *, bounded: bool) -> Model:
         replaced = values["replacement"] == "yes"
         return _finite(values, PowerOfD(values["lam"], values["d"], gap, values["eps"], replaced))
 
-    shown = (D, G, EPS, LAM, N, REPLACEMENT, BUFFER) if bounded else (D, EPS, LAM, N, REPLACEMENT, BUFFER)
+    shown = (D, G, EPS, LAM, N, REPLACEMENT, BUFFER, AT) if bounded else (D, EPS, LAM, N, REPLACEMENT, BUFFER, AT)
     return Model(name, title, shown, QUANTITIES, build, solve, CONVENTIONS[:4], "P1, P2", extent)
 
 
@@ -111,7 +124,7 @@ def _pooled(name: str, title: str, policy: Callable[..., Policy], *extra: Parame
     def build(values: Mapping[str, Any]) -> System:
         return _finite(values, policy(Pools.of(values["pools"]), values["lam"], *(values[p.name] for p in extra)))
 
-    shown = (POOLS, LAM, N, *extra, BUFFER)
+    shown = (POOLS, LAM, N, *extra, BUFFER, AT)
     return Model(name, title, shown, QUANTITIES, build, solve, CONVENTIONS, "P3, P4", extent)
 
 

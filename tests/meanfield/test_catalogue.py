@@ -35,7 +35,7 @@ def test_limits_of_pools(name):
     results = {
         q.name: _solve(name, q.name, lam="1/2", index=(1,), **TWO)
         for q in find(name).quantities
-        if q.name != "blocking"
+        if q.name not in ("blocking", "response_ccdf")
     }
     assert results["optimal_response"][0].value == fmpq(2, 3)
     assert results["stability_limit"][0].value == 1
@@ -58,6 +58,27 @@ def test_two_servers_of_pools(name):
     assert len(busy) == 2
     total = fmpq(3, 4) * busy[0].lower + fmpq(1, 4) * busy[1].lower
     assert abs(total - fmpq(1, 2)) < fmpq(1, 10**5)
+
+
+def test_response_time_distribution():
+    """M/M/1: exp(-(1 - load) t); the limit of JIQ: one unit stage; the mean is the integral of the tail."""
+    (random,) = _solve("random", "response_ccdf", digits=20, pools="1:1", lam="1/2", n="2", at="3")
+    assert random.digits(20) == "0.22313016014842982893"
+    (idle,) = _solve("jiq", "response_ccdf", digits=20, pools="1:1", lam="9/10", at="1")
+    assert idle.digits(20) == "0.36787944117144232159"
+    at_zero = _solve("pod.load-dependent", "response_ccdf", d="2", g="1", eps="1/2", lam="4/5", at="0")[0]
+    assert at_zero.enclosure.contains(1)
+    words = {"d": "2", "g": "1", "eps": "1/2", "lam": "4/5"}
+    (mean,) = _solve("pod.load-dependent", "mean_response", **words)
+    step, total = 0.25, 0.5
+    for i in range(1, 160):
+        (tail,) = _solve("pod.load-dependent", "response_ccdf", digits=6, at=f"{i * step}", **words)
+        total += float(tail.lower.p) / int(tail.lower.q)
+    assert abs(step * total - float(mean.lower.p) / int(mean.lower.q)) < 0.01
+    with pytest.raises(InputError, match="needs at"):
+        _solve("random", "response_ccdf", pools="1:1", lam="1/2")
+    with pytest.raises(InputError, match="one speed"):
+        _solve("sa-jsq", "response_ccdf", lam="1/2", at="1", **TWO)
 
 
 def test_certificates_of_finite_systems():
