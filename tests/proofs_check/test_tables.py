@@ -168,7 +168,7 @@ def test_every_number_of_every_format_lies_in_the_twin(notation: str):
 def test_shipped_recipes_are_certain(name: str):
     asked = spec(name)
     few = {axis: values[:: (len(values) + 1) // 2 or 1] for axis, values in asked.rows.items()}  # one or two of each
-    columns = asked.columns[:2] if name == "P2.few-servers" else asked.columns  # two exact systems take long enough
+    columns = asked.columns[:2] if name == "P2.few-servers" else asked.columns  # chains of some servers take long
     made = table(replace(asked, rows=few, columns=columns))
     assert assert_certain(made) > 0
     assert not made.undecided
