@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from exactchains.truth import InputError
-from proofs_check.cli.words import progress
+from proofs_check.cli.progress import progress
 from proofs_check.plots import paths
 from proofs_check.plots.drawing import draw
 from proofs_check.plots.figure import Figure, figure

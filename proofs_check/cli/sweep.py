@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from exactchains.truth import InputError, PrecisionExhausted
-from proofs_check.cli.words import progress
+from proofs_check.cli.progress import progress
 from proofs_check.store import Contradiction, Store, export, merge
 from proofs_check.store.question import VALUES
 from proofs_check.sweeps.cost import cost

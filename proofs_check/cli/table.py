@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from exactchains.truth import InputError, PrecisionExhausted
-from proofs_check.cli.words import progress
+from proofs_check.cli.progress import progress
 from proofs_check.store.store import Store
 from proofs_check.tables.evaluation import table, with_settings
 from proofs_check.tables.sheet import FORMATS, written
