@@ -30,6 +30,7 @@ PD = {"p": "1/2", "d": "1/10"}
 PAIR = {"pools": "1/2:3/2,1/2:1/2", "n": "2", "lam": "1/2"}
 UNEVEN = {"pools": "1/3:2,2/3:1/2", "n": "3", "lam": "1/2"}
 FULL = {"pools": "1/3:2,2/3:1/2", "n": "3", "lam": "7/10", "buffer": "6"}
+WIDE = {"d": "2", "g": "8", "eps": "1/2", "lam": "1/2", "n": "2"}
 NOISY = {"d": "2", "g": "1", "eps": "1/2", "lam": "7/10", "n": "3"}
 Data = Callable[[int, int], dict[str, Any]]  # (size, seed) -> columns
 
@@ -163,7 +164,7 @@ FAULTS: list[tuple[str, str, dict[str, str], str, Data]] = [
     ("fallback=speed", "jiq", FULL, "mean_queue", servers(JIQ(UNEVEN["pools"], "7/10", "speed"), 3, buffer=6)),
     ("swapped orientation", "jsq", UNEVEN, "mean_queue", servers(JSQ("2/3:4/3,1/3:1/3", "1/2"), 3)),
     ("replacement=yes", "pod.load-dependent", NOISY, "mean_queue", servers(PowerOfD("7/10", 2, 1, "1/2", True), 3)),
-    ("random sampled server", "pod.load-dependent", NOISY, "mean_queue", servers(RandomError("7/10", 2, 1, "1/2"), 3)),
+    ("random sampled server", "pod.load-dependent", WIDE, "mean_queue", servers(RandomError("1/2", 2, 8, "1/2"), 2)),
     ("limit of many", "pod.load-dependent", NOISY, "mean_response", servers(PowerOfD("7/10", 2, 1, "1/2"), 150)),
     ("total over all servers", "jsq", PAIR, "mean_queue", values(polled, SHORTEST)),
 ]  # fmt: skip
