@@ -41,11 +41,6 @@ for name in MODULES:
     importlib.import_module(name)
 print(json.dumps(len(MODULES)))
 """
-ALONE = """
-import runpy, sys
-sys.path.insert(0, sys.argv.pop(1))
-runpy.run_module("proofs_check.check", run_name="__main__", alter_sys=True)
-"""
 FINDERS = ("numpy", "scipy", "networkx")
 EXTRAS = ("matplotlib", "jinja2", "dask", "distributed", "z3", "pyarrow", "pytest", "hypothesis", "setuptools")
 
@@ -84,10 +79,10 @@ def test_definitions_need_no_numerical_library():
 def checker(tmp_path: Path):
     """Return a function that runs a copy of the checker's folder, with nothing else on the path."""
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "proofs_check/check", tmp_path / "copy/proofs_check/check", ignore=ignored)
+    shutil.copytree(ROOT / "proofs_check/check", tmp_path / "copied", ignore=ignored)
 
     def run(*files: Path) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-I", "-S", "-c", ALONE, str(tmp_path / "copy"), *map(str, files)]
+        command = [sys.executable, "-I", "-S", str(tmp_path / "copied"), *map(str, files)]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
     return run

@@ -102,8 +102,8 @@ class Model:
                 return p
         known = [p.name for p in self.parameters]
         near = difflib.get_close_matches(name[:80], known, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise InputError(f"{self.name} has no parameter {name[:80]!r}{hint} It has: {', '.join(known)}")
+        hint = f"; did you mean {near[0]}?" if near else ";"
+        raise InputError(f"{self.name} has no parameter {name[:80]!r}{hint} it has {', '.join(known)}")
 
     def quantity(self, name: str) -> Quantity:
         for q in self.quantities:
@@ -111,8 +111,8 @@ class Model:
                 return q
         known = [q.name for q in self.quantities]
         near = difflib.get_close_matches(name[:80], known, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise InputError(f"{self.name} has no quantity {name[:80]!r}{hint} It has: {', '.join(known)}")
+        hint = f"; did you mean {near[0]}?" if near else ";"
+        raise InputError(f"{self.name} has no quantity {name[:80]!r}{hint} it has {', '.join(known)}")
 
     def read(self, words: Mapping[str, str]) -> dict[str, Any]:
         """Return exact values by canonical name from text by name or symbol; defaults are filled in.

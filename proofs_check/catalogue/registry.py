@@ -25,5 +25,6 @@ def find(name: str) -> Model:
     known = {m.name: m for m in models()}
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name[:80], known, n=3) or sorted(known)[:5]
-    raise InputError(f"model {name[:80]!r} is not known; did you mean {', '.join(near)}? `exaq models` lists all")
+    near = difflib.get_close_matches(name[:80], known, n=3)
+    hint = f"did you mean {', '.join(near)}? " if near else ""
+    raise InputError(f"model {name[:80]!r} is not known; {hint}`exaq models` lists all")

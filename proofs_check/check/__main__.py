@@ -1,7 +1,18 @@
-"""``python -m proofs_check.check FILE ...``: accept or reject certificate files, with the reason."""
+"""Accept or reject certificate files, with the reason.
+
+``python -I -S CHECK FILE ...`` runs this folder, wherever it was copied; ``python -m proofs_check.check FILE ...`` the
+installed one.
+"""
 
 import sys
 import time
+from pathlib import Path
+from types import ModuleType
+
+if not __package__:  # run as a folder: give it the name that its modules use
+    for _name, _path in (("proofs_check", []), ("proofs_check.check", [str(Path(__file__).resolve().parent)])):
+        sys.modules[_name] = ModuleType(_name)
+        sys.modules[_name].__path__ = _path
 
 from proofs_check.check.document import check, read
 from proofs_check.check.exact import Rejected

@@ -9,7 +9,9 @@ from proofs_check.check.exact import Rejected
 
 
 @click.command("check")
-@click.argument("files", nargs=-1, required=True, metavar="FILE ...")
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE ...", type=click.Path(exists=True, dir_okay=False, readable=True)
+)
 def command(files: tuple[str, ...]) -> None:
     """Accept or reject certificate FILEs, with the reason.
 

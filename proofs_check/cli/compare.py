@@ -45,8 +45,10 @@ def command(words: tuple[str, ...], quantity: str, kind: str | None, digits: int
             where = "in the far tail" if found.level is None else f"at level {found.level}"
             text = f"{names[0]} is not stochastically at most {names[1]}: violated {where}"
     else:
-        for m in models:
-            m.quantity(quantity)
+        if any(m.quantity(quantity).indexed for m in models):
+            raise InputError(
+                f"{quantity} has an index; compare means and variances, or the laws with --order stochastic"
+            )
         gap = compare(first, second, quantity=quantity, digits=digits).enclosure
         sign = "=" if gap.lower == gap.upper == 0 else ">" if gap.lower > 0 else "<" if gap.upper < 0 else "?"
         data = {"first": names[0], "second": names[1], "quantity": quantity, "sign": sign, "difference": ends(gap)}

@@ -46,8 +46,8 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
-            raise
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise  # click ends quietly when nobody reads on
         except Exception as error:
             if ctx.params.get("debug"):
                 raise
@@ -72,6 +72,16 @@ def failure(error: Exception) -> tuple[int, str]:
     return EXIT_INTERNAL, f"internal error: {type(error).__name__}: {text[:300]}; --debug shows where"
 
 
+def _one_line(error: click.ClickException, file: Any = None) -> None:
+    """Show a usage error as every other one: in one line."""
+    path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "exaq"
+    text = " ".join(error.format_message().split()).rstrip(".")
+    click.echo(f"exaq: {text}; `{path} --help` shows the usage", err=True)
+
+
+click.ClickException.show = click.UsageError.show = _one_line  # type: ignore[method-assign]
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--debug", is_flag=True, help="show the traceback of an error")
 @click.version_option(package_name="exaq")
@@ -86,9 +96,10 @@ def cli(debug: bool) -> None:
 def main() -> None:
     """Run the command line."""
     sys.set_int_max_str_digits(0)  # lengths are bounded by our own grammar
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8")
-    cli()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # file names are bytes
+    cli(prog_name="exaq")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ LONG = 40  # exact fractions longer than this also show their decimals
 @click.command("solve")
 @click.argument("model")
 @click.argument("parameters", nargs=-1, metavar="NAME=VALUE ...")
-@click.option("--quantity", required=True, help="one quantity or several, separated by commas")
+@click.option("--quantity", help="one quantity or several, separated by commas; `exaq models MODEL` lists them")
 @click.option("--index", default="0..7", show_default=True, help="I or I..J, for indexed quantities")
 @digits_option()
 @click.option("--json", "as_json", is_flag=True, help="as JSON")
@@ -30,7 +30,7 @@ LONG = 40  # exact fractions longer than this also show their decimals
 def command(
     model: str,
     parameters: tuple[str, ...],
-    quantity: str,
+    quantity: str | None,
     index: str,
     digits: int,
     as_json: bool,
@@ -38,6 +38,9 @@ def command(
 ) -> None:
     """Print quantities of MODEL with status and certain digits."""
     m = find(model)
+    if quantity is None:
+        listed = ", ".join(q.name for q in m.quantities)
+        raise InputError(f"say which quantity: --quantity Q[,Q...]; {m.name} has {listed}")
     wanted = names(quantity)
     for name in wanted:
         m.quantity(name)

@@ -51,7 +51,9 @@ def command(
     unsettled = [v for v in results if not v.settled]
     counts = {s: sum(v.status.value == s for v in results) for s in dict.fromkeys(v.status.value for v in results)}
     summary = ", ".join(f"{n} {s}" for s, n in counts.items())
-    click.echo(f"{len(results)} claims: {summary}; {time.perf_counter() - start:.1f} s")
+    click.echo(
+        f"{len(results)} {'claim' if len(results) == 1 else 'claims'}: {summary}; {time.perf_counter() - start:.1f} s"
+    )
     if json_file:
         json_file.write_text(json.dumps([to_json(v) for v in results], indent=1) + "\n", encoding="utf-8")
     if junit:

@@ -34,10 +34,12 @@ def indices(word: str) -> list[int]:
     low, dots, high = word.partition("..")
     ends = [low, high] if dots else [low, low]
     if not all(end.isascii() and end.isdigit() and len(end) <= 9 for end in ends):
-        raise InputError(f"--index {word[:40]!r}: write I or I..J with 0 <= I <= J")
+        raise InputError(f"--index {word[:40]!r}: write I or I..J, natural numbers of at most 9 digits")
     first, last = map(int, ends)
-    if first > last or last - first >= MAX_INDICES:
-        raise InputError(f"--index {word[:40]!r}: write I..J with I <= J, at most {MAX_INDICES} indices")
+    if first > last:
+        raise InputError(f"--index {word[:40]!r}: the first index is above the last; write I..J with I <= J")
+    if last - first >= MAX_INDICES:
+        raise InputError(f"--index {word[:40]!r}: at most {MAX_INDICES} indices at a time")
     return list(range(first, last + 1))
 
 
@@ -49,10 +51,23 @@ def names(word: str) -> list[str]:
     return listed
 
 
+class Count(click.ParamType):
+    """A natural number from 1 to ``most``."""
+
+    name = "integer"
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        word = str(value)
+        if not (word.isascii() and word.isdigit() and len(word) <= 9 and 1 <= int(word) <= self.most):
+            self.fail(f"{word[:40]!r}: an integer from 1 to {self.most} is needed", param, ctx)
+        return int(word)
+
+
 def digits_option(default: int = 30) -> Any:
-    return click.option(
-        "--digits", type=click.IntRange(1, 100_000), default=default, show_default=True, help="certain digits"
-    )
+    return click.option("--digits", type=Count(100_000), default=default, show_default=True, help="certain digits")
 
 
 @contextmanager

@@ -56,7 +56,7 @@ def test_text_is_exact():
         (["age.feedback", "p=1/2"], "missing: d"),
         (["age.feedback", "p=1/2", "d=0", "code=rpc"], "contradict"),
         (["age.feedback", "p=1/2", "p=1/3", "d=0"], "twice"),
-        (["age.feedback", "p=1/2", "d=0", "lam=1/2"], "no parameter 'lam'"),
+        (["age.feedback", "p=1/2", "d=0", "lam=1/2"], "no parameter 'lam'; it has"),
         (["age.feedback", "code=rpc", "n=10", "m=5", "k=7", "eps=1/2"], "k = 7"),
         (["age.feedback", "code=rpc", "n=-3", "m=1", "k=0", "eps=1/2"], "n = -3"),
         (["age.feedback", "code=rpc", "n=10", "m=20", "k=7", "eps=1/2"], "20"),
@@ -241,3 +241,23 @@ def test_solve_writes_certificates_that_the_checker_accepts(tmp_path, words, qua
 def test_certificates_that_would_not_fit_are_refused(tmp_path):
     words = ["age.feedback", "code=rpc", "n=10000", "m=7000", "k=10", "eps=3/10", "--quantity", "slot_mean"]
     assert "too long" in refused("solve", *words, "--certificate", str(tmp_path / "c.json"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["solve"],
+        ["solve", "age.feedback", "p=1/2", "d=0"],
+        ["solve", "age.feedback", "p=1/2", "d=0", "--quantity", "slot_mean", "--digits", "0"],
+        ["solve", "age.feedback", "p=1/2", "d=0", "--quantity", "slot_mean", "--digits", "x" * 500],
+        ["nope"],
+        ["--nope"],
+        ["check"],
+        ["check", "no-such-file.json"],
+        ["check", "."],
+        ["compare", "age.actual", "p=1/2", "--", "age.actual", "p=1/3", "--quantity", "slot_pmf"],
+        ["solve", "xyzzy", "--quantity", "slot_mean"],
+    ],
+)
+def test_usage_errors_are_one_line_too(words):
+    assert refused(*words).startswith("exaq: ")
