@@ -22,6 +22,8 @@ STATEMENTS = (
     *(f"{package}.{name}" for package in ("aoi_tools", "meanfield") for name in ("models", "closed_forms")),
     "meanfield.finite",
     "meanfield.flow",
+    "proofs_check.lyapunov.cells",
+    "proofs_check.lyapunov.length",
 )
 
 # module pattern -> what it may import beside the standard library; the first pattern that fits a module counts
@@ -41,6 +43,8 @@ MAY_IMPORT = {
     "proofs_check": ("proofs_check",),  # runs before the checker: standard library, public names lazily
     "proofs_check.check*": ("proofs_check.check",),
     "proofs_check.claims*": STATEMENTS,
+    "proofs_check.lyapunov.cells": STATEMENTS,  # derives the cells of a claim from the live rule
+    "proofs_check.lyapunov.length": STATEMENTS,
     "proofs_check.claim": STATEMENTS,
     "proofs_check.registry": STATEMENTS,
     "proofs_check.verify": STATEMENTS,

@@ -47,6 +47,9 @@ def concluded(conclusion: Mapping[str, Any]) -> list[str]:
         found.append("mean queue from {} to {}".format(*conclusion["mean_queue"]))
     if "mean" in conclusion:
         found.append("stationary mean from {} to {}".format(*conclusion["mean"]))
+    if "function" in conclusion:
+        constants = (f"{name} {x}" for name, x in conclusion.items() if isinstance(x, str) and name != "function")
+        found.append(f"{conclusion['function']} drift in every state: {', '.join(constants)}")
     if "left" in conclusion:
         point = ", ".join(f"{name} = {x}" for name, x in conclusion["at"].items()) or "the instance"
         found.append(f"left side {conclusion['left']}, right side {conclusion['right']} at {point}")

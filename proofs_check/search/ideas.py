@@ -94,4 +94,32 @@ IDEAS = {
     ("noisy.independent.monotone-in-eps", 1): Idea({}, {"W": ["y-x", ">="]}),
     ("noisy.dependent.sandwich", 10): Idea({}, {"W": ["y-x", ">="]}),
     ("noisy.dependent.light-traffic", 0): Idea({}, {"w": ["B - 1 + j*lam", ">="], "j": ["j", ">="]}),
+    ("noisy.dependent.exponential-tail", 2): Idea(
+        {}, {"G": ["g", ">="], "Z": ["Z", ">="], "l": ["1-Z", ">="], "w": ["g*(z-1) - 1 + Z", ">="]}
+    ),
+    ("noisy.dependent.tail", 0): Idea(
+        {},
+        {
+            "F": ["F", ">="],
+            "C": ["C", ">="],
+            "E": ["E", ">="],
+            "v": ["b*F - C", ">="],
+            "e": ["x*F - E", ">="],
+            "w": ["j*x*F - b*F + C", ">="],
+        },
+    ),
+    ("noisy.independent.stability.without-replacement", 1): Idea({"B": "(n-d)*A"}),
+    ("noisy.independent.stability.with-replacement", 0): Idea(
+        {},
+        {
+            "P": ["X", ">="],
+            "Q": ["A", ">="],
+            "x": ["1-X", ">="],
+            "a": ["A - B", ">="],
+            "B": ["B", ">="],
+            "p": ["(1-t)*X + t - V", ">="],
+            "sums": ["(1-t)*S + t - T", ">="],
+        },
+    ),
+    ("noisy.independent.stability.with-replacement", 1): Idea({"U": "1 - (1-u)*A"}),
 }

@@ -1,5 +1,13 @@
 """Claims about power of d choices with noisy comparisons (papers P1 and P2)."""
 
-from proofs_check.claims.noisy import dependent, drift, independent, limit
+from proofs_check.claims.noisy import dependent, drift, independent, limit, routing, stability, tails
 
-CLAIMS = (*independent.CLAIMS, *dependent.CLAIMS, *drift.CLAIMS, *limit.CLAIMS)
+CLAIMS = (
+    *independent.CLAIMS,
+    *dependent.CLAIMS,
+    *drift.CLAIMS,
+    *limit.CLAIMS,
+    *tails.CLAIMS,
+    *stability.CLAIMS,
+    *routing.CLAIMS,
+)

@@ -1,5 +1,5 @@
 """Claims about pools of servers with different speeds (papers P3 and P4)."""
 
-from proofs_check.claims.pools import domination, idle_queue, optimal, small
+from proofs_check.claims.pools import domination, exponential, idle_queue, optimal, small
 
-CLAIMS = (*domination.CLAIMS, *optimal.CLAIMS, *idle_queue.CLAIMS, *small.CLAIMS)
+CLAIMS = (*domination.CLAIMS, *optimal.CLAIMS, *idle_queue.CLAIMS, *small.CLAIMS, *exponential.CLAIMS)
