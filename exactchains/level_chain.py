@@ -95,6 +95,8 @@ class LevelChain:
         if "up" not in blocks or not ("down" in blocks or "reset" in blocks):
             raise InputError("a level chain needs the block 'up' and one of 'down' and 'reset'")
         dense = {name: converted(block, name, domain) for name, block in blocks.items() if block is not None}
+        if empty := [name for name, block in dense.items() if not block]:
+            raise NotAGenerator(f"{empty[0]} has no phases; give every block at least one row")
         zero = tuple((domain.convert(0),) * len(dense["up"]) for _ in dense["up"])
         up, local, down = dense["up"], dense.get("local", zero), dense.get("down", zero)
         reset = dense.get("reset")

@@ -7,7 +7,7 @@ from flint import arb, fmpq
 
 from exactchains.domain import Balls
 from exactchains.enclosure import Enclosure
-from exactchains.truth import InputError, Undecided
+from exactchains.truth import DoesNotExist, InputError, Undecided
 from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ, SpeedAwareJIQ
 from meanfield.models.policy import Policy
@@ -125,6 +125,11 @@ def equilibrium(policy: Policy, *, digits: int = 30) -> FluidPoint:
         levels = tuple((Enclosure.exact(x),) for x in best.busy)
         return FluidPoint(pools, load, levels, zero, boundary)
     if isinstance(policy, SED):
+        if boundary and len(pools) > 1:
+            raise DoesNotExist(
+                f"load = {load} is the capacity of the fastest pools: SED then has more than one equilibrium; take"
+                " another load"
+            )
         return FluidPoint(pools, load, _expected_delay(policy, best), zero, boundary)
     if isinstance(policy, JSQ | JIQ):
         top = 2 if isinstance(policy, JSQ) and policy.counts == "waiting" else 1

@@ -58,7 +58,7 @@ def _triples(listed: Any, size: int) -> Iterator[tuple[int, int, Any]]:
     for k, item in enumerate(_list(listed, "transitions")):
         if not isinstance(item, list) or len(item) != 3:
             raise InputError(f'transitions[{k}] = {_shown(item)}: write [from, to, "rate"]')
-        i, j = (_count(x, f"transitions[{k}]", size, least=0) for x in item[:2])
+        i, j = (_count(x, f"transitions[{k}]", size - 1, least=0) for x in item[:2])
         yield i, j, _number(item[2], f"transitions[{k}]")
 
 

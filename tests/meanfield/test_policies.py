@@ -19,6 +19,8 @@ from meanfield.models.shortest import JSQ, PoolPowerOfD, SpeedAwareJSQ
 
 TWO = "1/2:3/2,1/2:1/2"
 THREE = "1/4:2,1/4:1,1/2:1/2"
+from exactchains.truth import DoesNotExist
+from meanfield.closed_forms import equilibrium
 
 
 @pytest.mark.parametrize("replacement", [False, True])
@@ -185,3 +187,10 @@ def test_closed_limit_law_of_noisy_comparisons_is_the_enumeration(d, g):
     tails = [[fmpq(1), fmpq(3, 4), fmpq(2, 3), fmpq(1, 8), fmpq(0)]]
     closed, enumerated = policy.limit_law(tails), policy.enumerated_limit_law(tails)
     assert {c: x for c, x in closed.items() if x} == {c: x for c, x in enumerated.items() if x}
+
+
+def test_expected_delay_at_the_capacity_of_the_fast_pool_has_no_single_equilibrium():
+    """Fast servers all busy, slow ones idle: jobs behind the first neither grow nor drain, whatever their number."""
+    with pytest.raises(DoesNotExist, match="more than one equilibrium"):
+        equilibrium(SED("1/2:3/2,1/2:1/2", "3/4"))
+    assert equilibrium(SED("1/2:3/2,1/2:1/2", "2/3")).mean_response.is_exact
