@@ -7,7 +7,8 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exactchains.truth import InputError
+from exactchains.truth import DoesNotExist, InputError
+from meanfield.closed_forms import equilibrium
 from meanfield.finite import exact_chain, labelled_chain
 from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ, SpeedAwareJIQ
@@ -19,8 +20,6 @@ from meanfield.models.shortest import JSQ, PoolPowerOfD, SpeedAwareJSQ
 
 TWO = "1/2:3/2,1/2:1/2"
 THREE = "1/4:2,1/4:1,1/2:1/2"
-from exactchains.truth import DoesNotExist
-from meanfield.closed_forms import equilibrium
 
 
 @pytest.mark.parametrize("replacement", [False, True])
