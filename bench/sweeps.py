@@ -94,17 +94,20 @@ def kills(text: str, folder: Path, count: int) -> None:
         "--store",
         str(store),
     ]
-    chance, had = random.Random(7), 0
+    chance, had, done = random.Random(7), 0, 0
     for _ in range(count):
         running = subprocess.Popen([*command, "--quiet"], stdout=subprocess.DEVNULL)
         target = had + chance.randrange(1, 60)
         while running.poll() is None and (had := _rows(store)) < target:
             time.sleep(chance.uniform(0.01, 0.1))
+        if running.poll() is not None:
+            break  # it ended before it could be killed
         os.kill(running.pid, signal.SIGKILL)
         running.wait()
+        done += 1
     subprocess.run([*command, "--quiet", "--export", str(folder / "killed.json")], check=True)
     digest = hashlib.sha256((folder / "killed.json").read_bytes()).hexdigest()[:12]
-    print(f"{count} kills, {had} answers kept at the last one; export {digest}")
+    print(f"{done} kills, {had} answers kept at the last one; export {digest}")
 
 
 def _rows(path: Path) -> int:

@@ -95,11 +95,14 @@ def serve(memory: int | None = None) -> None:
     if memory is not None:
         limit_memory(memory)
     items: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    out.write(canonical({"ready": METHODS}) + "\n")
     threading.Thread(target=_read, args=(items,), daemon=True).start()
-    while True:
-        for answer in answers(items.get()):
-            out.write(canonical(answer) + "\n")
+    try:
+        out.write(canonical({"ready": METHODS}) + "\n")
+        while True:
+            for answer in answers(items.get()):
+                out.write(canonical(answer) + "\n")
+    except BrokenPipeError:  # whoever started this process is gone
+        os._exit(0)
 
 
 def _read(items: "queue.SimpleQueue[dict[str, Any]]") -> None:
