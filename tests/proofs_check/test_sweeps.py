@@ -437,10 +437,6 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("study.toml").write_text(SPEC)
 
-    @classmethod
-    def quick(cls, *_):
-        return cls.of(Here(), Limits())
-
     from contextlib import contextmanager
 
     @contextmanager
@@ -532,3 +528,15 @@ def test_dask_gives_the_same_bytes(undisturbed, tmp_path):
     with Store(undisturbed) as store:
         export(store.rows(), tmp_path / "b.json")
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_a_phase_diagram_is_drawn_from_a_store(run):
+    pytest.importorskip("matplotlib")
+    text = CONSTANT.replace("mu = 1\n", "").replace("[grid]\n", '[grid]\nmu = ["1", "8/7"]\n').replace("md1", "mm1")
+    Path("edge.toml").write_text(text + '[boundary]\nover = "lam"\nto = "1/100"\nvalue = 1\n')
+    out = run("edge.toml", "--store", "a.sqlite", "--figure", "a.svg")
+    assert "mu=1: lam = 1/2, sign 0 to 0" in out and "mu=8/7: lam in [" in out
+    assert "0 computed" in run("edge.toml", "--store", "a.sqlite", "--figure", "b.svg")
+    assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes() and Path("a.svg").read_text().startswith("<?xml")
+    assert "[boundary]" in run("study.toml", "--store", "a.sqlite", "--figure", "c.svg", code=2)
+    assert "written as .svg" in run("edge.toml", "--store", "a.sqlite", "--figure", "c.gif", code=2)
