@@ -25,6 +25,7 @@ from exactchains.truth import InputError
 Plan = Callable[[int, list[bool]], int | None]
 BURN_IN = 1_000
 BLOCK = 4_096  # codewords drawn at a time
+SEEN = 64  # bits of a vector that are drawn: see :func:`independent`
 
 
 def slot_ages(scheme: Any, *, slots: int, seed: int, burn_in: int = BURN_IN) -> NDArray[np.int64]:
@@ -209,8 +210,11 @@ def _(code: Any, size: int, rng: Generator) -> NDArray[np.bool_]:
         return np.asarray(erasures <= code.n - code.bits)
     binary(code)
     if isinstance(code, RandomParityCheck):
-        return independent_rows(erasures, np.full(size, code.n - code.bits), rng)
-    return independent_rows(np.full(size, code.bits), code.n - erasures, rng)
+        counts, lengths = erasures, np.full(size, code.n - code.bits)
+    else:
+        counts, lengths = np.full(size, code.bits), code.n - erasures
+    spared = np.maximum(lengths - SEEN, 0)
+    return independent_rows(np.maximum(counts - spared, 0), lengths - spared, rng)
 
 
 def binary(code: Any) -> None:
@@ -234,9 +238,15 @@ def decodes(code: Any, erasures: int, rng: Generator) -> bool:
 
 
 def independent(count: int, length: int, rng: Generator) -> bool:
-    """Return whether ``count`` uniform binary vectors of ``length`` bits, drawn here, are linearly independent."""
+    """Return whether ``count`` uniform binary vectors of ``length`` bits, drawn here, are linearly independent.
+
+    The first length - SEEN vectors are dependent with probability below 2^-SEEN and are taken as independent; modulo
+    their span the others are uniform vectors of SEEN bits.
+    """
     if count > length:
         return False
+    spared = max(length - SEEN, 0)
+    count, length = max(count - spared, 0), length - spared
     size = (length + 7) // 8
     pivots: dict[int, int] = {}
     drawn = rng.bytes(size * count)

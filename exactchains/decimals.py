@@ -2,26 +2,38 @@
 
 import math
 
-from flint import fmpq, fmpz
+from flint import arb, ctx, fmpq, fmpz
 
 _LOG10_2 = 0.30102999566398120
+_FAR = 1 << 16  # bits beyond which a ball settles the digits in most cases
 
 
 def exponent10(x: fmpq) -> int:
     """Return e with 10^e <= |x| < 10^(e+1), for x != 0."""
-    p, q = abs(int(x.p)), int(x.q)
-    guess = math.floor((p.bit_length() - q.bit_length()) * _LOG10_2)
+    p, q = abs(x.p), x.q
+    bits = p.bit_length() - q.bit_length()
+    if abs(bits) > _FAR:
+        with ctx.workprec(256):
+            e = (arb(abs(x)).log() / arb(10).log()).floor().unique_fmpz()
+        if e is not None:
+            return int(e)
+    guess = math.floor(bits * _LOG10_2)
     for e in range(guess + 2, guess - 3, -1):
-        if p * 10 ** max(0, -e) >= q * 10 ** max(0, e):
+        if p * fmpz(10) ** max(0, -e) >= q * fmpz(10) ** max(0, e):
             return e
     raise AssertionError("unreachable")
 
 
 def scaled(x: fmpq, places: int, *, up: bool) -> int:
     """Return floor (or ceiling) of x * 10^places."""
-    p: int = int(x.p) * 10 ** max(0, places)
-    q: int = int(x.q) * 10 ** max(0, -places)
-    return -(-p // q) if up else p // q
+    if abs(places) > _FAR and x != 0:
+        with ctx.workprec(256 + max(0, math.ceil((places + exponent10(x)) / _LOG10_2))):
+            ball = arb(x) * arb(10) ** places
+            found = (ball.ceil() if up else ball.floor()).unique_fmpz()
+        if found is not None:
+            return int(found)
+    p, q = x.p * fmpz(10) ** max(0, places), x.q * fmpz(10) ** max(0, -places)
+    return int(-(-p // q) if up else p // q)
 
 
 def toward_zero(x: fmpq, places: int) -> int:

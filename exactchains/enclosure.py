@@ -120,8 +120,12 @@ class Enclosure:
             return fraction if len(fraction) <= SHORT else decimals.truncated(self.lower, count) + ".."
         certain = self.certain_digits or 0
         if certain == 0:
-            return f"[{decimals.outward(self.lower, 3, up=False)}, {decimals.outward(self.upper, 3, up=True)}]"
+            return self.bounds(3)
         return self._decimals(min(count, certain))
+
+    def bounds(self, count: int) -> str:
+        """Return both ends as text, rounded outward to ``count`` digits."""
+        return f"[{decimals.outward(self.lower, count, up=False)}, {decimals.outward(self.upper, count, up=True)}]"
 
     def contains(self, x: Rational) -> bool:
         return bool(self.lower <= rational(x) <= self.upper)

@@ -11,8 +11,10 @@ from typing import Any, ClassVar, Protocol
 
 from flint import arb, fmpq, fmpz
 
-from exactchains.domain import QQ, Domain, rational
+from exactchains.domain import QQ, Balls, Domain, Floats, rational
 from exactchains.truth import InputError
+
+LONGEST, LARGEST_FIELD = 100_000, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -97,16 +99,16 @@ class RandomParityCheck:
     def redundancy(self) -> int:
         return self.n - self.bits
 
-    def dependent(self, erasures: int) -> fmpq:
+    def dependent(self, erasures: int, domain: Domain = QQ) -> Any:
         """Return the chance that the next erased column lies in the span of ``erasures`` independent ones."""
-        return power(self.field, min(erasures - self.redundancy, 0))
+        return domain.convert(self.field) ** min(erasures - self.redundancy, 0)
 
     def chances(self, domain: Domain = QQ) -> list[Codeword]:
         """Return the chance of failure and success given e = 0..n erasures."""
         chance = Codeword(domain.convert(0), domain.convert(1))
         found = [chance]
         for e in range(self.n):
-            chance = next_vector(chance, domain.convert(self.dependent(e)))
+            chance = next_vector(chance, self.dependent(e, domain))
             found.append(chance)
         return found
 
@@ -140,22 +142,23 @@ class RandomGenerator:
     def __post_init__(self) -> None:
         check_sizes(self)
 
-    def dependent(self, bits: int, survivors: int) -> fmpq:
+    def dependent(self, bits: int, survivors: int, domain: Domain = QQ) -> Any:
         """Return the chance that the next row lies in the span of ``bits`` independent ones."""
-        return power(self.field, min(bits - survivors, 0))
+        return domain.convert(self.field) ** min(bits - survivors, 0)
 
     def chances(self, domain: Domain = QQ) -> list[Codeword]:
         """Return the chance of failure and success given e = 0..n erasures."""
         n, m, one = self.n, self.bits, domain.convert(1)
         chance = Codeword(domain.convert(0), one)
         for i in range(m):
-            chance = next_vector(chance, domain.convert(self.dependent(i, n)))
-        found = [chance]
+            chance = next_vector(chance, self.dependent(i, n, domain))
+        found, size = [chance], domain.convert(self.field)
+        words = size**m  # as many as there are messages
         for s in range(n - 1, m - 1, -1):  # one survivor fewer
-            gone = domain.convert(power(self.field, m - 1 - s) - power(self.field, -s - 1))
-            left = one - domain.convert(power(self.field, m - 1 - s))
-            success = chance.success * left / (one - domain.convert(power(self.field, -s - 1)))
-            chance = Codeword(chance.failure + success * gone / left, success)
+            each = size ** (-s - 1)
+            gone = each * (words - one)
+            success = chance.success * (one - words * each) / (one - each)
+            chance = Codeword(chance.failure + success * gone / (one - words * each), success)
             found.append(chance)
         return found + [Codeword(one, domain.convert(0))] * m
 
@@ -214,8 +217,12 @@ def weigh(code: CountingCode, domain: Domain) -> Codeword:
 
     Guarantee
     ---------
-    Over balls both parts are sums of nonnegative terms: relative error about n units of the last bit.
+    Over balls both parts are sums of nonnegative terms: relative error about n units of the last bit.  Doubles are
+    rounded from balls: a binomial coefficient may exceed every double.
     """
+    if isinstance(domain, Floats):
+        word = weigh(code, Balls(96))
+        return Codeword(*(domain.convert(x.mid().fmpq()) for x in (word.failure, word.success)))
     with domain.working():
         failure = success = domain.convert(0)
         weights = erasure_law(code.n, code.eps, domain)
@@ -232,25 +239,22 @@ def erasure_law(n: int, eps: Any, domain: Domain) -> list[Any]:
     for _ in range(n):
         lost.append(lost[-1] * erased)
         kept.append(kept[-1] * survives)
-    law, choose = [], fmpz(1)
+    law, choose = [], domain.convert(1)
     for e in range(n + 1):
-        law.append(domain.convert(choose) * lost[e] * kept[n - e])
-        choose = choose * (n - e) // (e + 1)
+        law.append(choose * lost[e] * kept[n - e])
+        choose = choose * (n - e) / (e + 1)
     return law
-
-
-def power(base: int, exponent: int) -> fmpq:
-    """Return base^exponent, exact, for an exponent of either sign."""
-    return fmpq(fmpz(base) ** exponent) if exponent >= 0 else fmpq(1, fmpz(base) ** -exponent)
 
 
 def check_sizes(code: Any) -> None:
     """Refuse a code whose length, bits, field or erasure probability is not allowed; make eps exact."""
     n, bits, field = code.n, code.bits, getattr(code, "field", 2)
-    if not isinstance(n, int) or n < 1:
-        raise InputError(f"n = {n}: the codeword length is an integer >= 1")
+    if not isinstance(n, int) or not 1 <= n <= LONGEST:
+        raise InputError(f"n = {n}: the length of a code is an integer from 1 to {LONGEST}; for more give p and d")
     if not isinstance(bits, int) or not 0 <= bits <= n:
         raise InputError(f"bits = {bits}: an integer from 0 to n = {n} is needed")
+    if not isinstance(field, int) or field > LARGEST_FIELD:
+        raise InputError(f"field = {field}: an integer from 2 to {LARGEST_FIELD} is needed")
     if not is_prime_power(field):
         raise InputError(f"field = {field}: the size of a finite field is a prime power such as 2, 3, 4, 256")
     object.__setattr__(code, "eps", probability(code.eps, "eps"))

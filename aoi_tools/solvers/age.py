@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from flint import arb
+
 from aoi_tools.closed_forms import closed_form
 from aoi_tools.models.law import Sampling, SlotLaw
 from aoi_tools.models.markov import LastDecoded, Markov
@@ -16,6 +18,8 @@ from exactchains.truth import InputError, PrecisionExhausted, Undecided
 
 EXACT_BITS = 10_000  # largest size of a fraction that is worth its digits
 MAX_PRECISION = 1 << 20
+FARTHEST = 10_000_000  # binary exponent of the smallest and the largest value that is written out
+MOST_SLOTS, MOST_STEPS, MOST_MOMENTS = 1_000_000, 10_000, 1_000  # index of a law: in closed form, by steps; a moment
 
 PLAIN: dict[str, Callable[[SlotLaw], Any]] = {
     "slot_mean": lambda law: law.mean(),
@@ -121,6 +125,7 @@ def age_quantity(
         found = Enclosure.of(value(age_law(scheme, domain=Floats())))
         return Result(found, quantity, index, f"{form}, doubles; an approximation of the code")
     levels = index if sampling is None or quantity not in READ_AT or index is None else index // sampling.n
+    _bounded(scheme, quantity, levels)
     size = exact_size(scheme, levels)
     if size is not None and size <= EXACT_BITS:
         return Result(Enclosure.of(value(age_law(scheme))), quantity, index, f"{form}, exact rational arithmetic")
@@ -142,7 +147,7 @@ def certified(evaluate: Callable[[Domain], Any], digits: int, *, fixed: bool = F
         domain = Balls(prec)
         try:
             with domain.working():
-                found = Enclosure.of(evaluate(domain))
+                found = _written(evaluate(domain))
             if found.has_digits(digits):
                 return found, prec
             reached = found.certain_digits or 0
@@ -152,7 +157,33 @@ def certified(evaluate: Callable[[Domain], Any], digits: int, *, fixed: bool = F
         if fixed:
             break
         prec *= 2
+    if fixed:
+        raise PrecisionExhausted(
+            f"could not certify {digits} digits: {reached} reached, as the inputs are enclosures of fixed width; "
+            f"the value lies in {found.bounds(3)}"
+        )
     raise PrecisionExhausted(f"could not certify {digits} digits: {reached} reached with {prec} bits")
+
+
+def _written(x: Any) -> Enclosure:
+    """Return the enclosure of a value; a ball of radius zero is an exact value."""
+    for part in (x.mid(), x.rad()) if isinstance(x, arb) and x.is_finite() else ():
+        if part != 0 and abs(sum(map(int, part.man_exp()[1:]))) > FARTHEST:
+            raise InputError(
+                f"the value is too small or too large to be written out: beyond 2^-{FARTHEST}..2^{FARTHEST}; "
+                "give a smaller index or at"
+            )
+    found = Enclosure.of(x)
+    return Enclosure.exact(found.lower) if found.lower == found.upper else found
+
+
+def _bounded(scheme: Any, quantity: str, index: int | None) -> None:
+    """Refuse an index whose value would take too long."""
+    most = MOST_SLOTS if type(scheme).__name__ in METHODS and not isinstance(scheme, LastDecoded) else MOST_STEPS
+    most = MOST_MOMENTS if quantity == "slot_moment" else most
+    if index is not None and index > most:
+        unit = "index" if quantity in INDEXED else "index / n"
+        raise InputError(f"{quantity}: {unit} = {index}: an integer up to {most} is needed for this scheme")
 
 
 def exact_size(scheme: Any, index: int | None) -> int | None:

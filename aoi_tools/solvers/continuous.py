@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from flint import arb, arb_mat, fmpq
+from flint import arb, arb_mat, fmpq, fmpq_poly, fmpz_poly
 
 from aoi_tools.models.queues import Deterministic, Discipline, ExponentialFirstCome, Law, PoissonFirstCome, over, stable
 from exactchains.domain import QQ, Balls, Domain
@@ -13,6 +13,8 @@ from exactchains.symbolic import Fractions
 from exactchains.truth import InputError, Undecided
 
 TERMS = 7
+FARTHEST = 1_000_000  # mean times between informative updates up to which a tail is evaluated
+MOST_SERVICES = 10_000  # terms of an alternating sum
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,11 @@ def age_tail(discipline: Discipline, x: fmpq, domain: Balls) -> arb:
     InputError
         The law of this discipline is not available: its transform is not rational.
     """
-    if x < 0:
+    if x <= 0:  # the age is positive, except at the moments of instantaneous deliveries
         return domain.convert(1)
+    with domain.working():
+        if discipline.rate(domain) * domain.convert(x) > FARTHEST:
+            raise InputError(f"at = {x}: at most {FARTHEST} mean times between informative updates")
     if discipline.rational:
         return _rational_tail(discipline, x, domain)
     if isinstance(discipline, PoissonFirstCome) and isinstance(discipline.service, Deterministic):
@@ -111,7 +116,11 @@ def age_tail(discipline: Discipline, x: fmpq, domain: Balls) -> arb:
 
 
 def _rational_tail(discipline: Discipline, x: fmpq, domain: Balls) -> arb:
-    """The transform (1 - a(s))/s = N(s)/D(s) of the tail is realised as c e^{Mx} e_n, M the companion matrix of D."""
+    """The transform (1 - a(s))/s = N(s)/D(s) of the tail is realised as c e^{Mx} e_n, M the companion matrix of D.
+
+    Evaluated as e^{-rx} c e^{(M + r)x} e_n with -r close to the root of D with the largest real part: the second factor
+    grows like a power of x, so a far tail keeps its digits.
+    """
     F = Fractions("s")
     s = F["s"]
     d, peak = discipline.transforms(s, F)
@@ -124,8 +133,19 @@ def _rational_tail(discipline: Discipline, x: fmpq, domain: Balls) -> arb:
         lead = bottom[-1]
         rows = [[arb(int(j == i + 1)) for j in range(n)] for i in range(n - 1)]
         rows.append([arb(-c / lead) for c in bottom[:n]])
+        rate = _slowest(bottom, x)
+        for i in range(n):
+            rows[i][i] += arb(rate)
         grown = (arb_mat(rows) * arb(x)).exp()
-        return sum((arb(c / lead) * grown[i, n - 1] for i, c in enumerate(top)), arb(0))
+        return arb(-rate * x).exp() * sum((arb(c / lead) * grown[i, n - 1] for i, c in enumerate(top)), arb(0))
+
+
+def _slowest(bottom: list[fmpq], x: fmpq) -> fmpq:
+    """Return an exact number close to the slowest rate of decay: minus the largest real part of a root."""
+    whole = fmpq_poly(bottom)
+    with Balls(64 + int(x.ceil()).bit_length()).working():
+        roots = [root.real for root, _ in fmpz_poly([int(c) for c in whole.numer().coeffs()]).complex_roots()]
+        return -max(root.mid().fmpq() for root in roots)
 
 
 def _dense(poly: Any) -> list[Any]:
@@ -134,32 +154,28 @@ def _dense(poly: Any) -> list[Any]:
 
 
 def _deterministic_service_tail(discipline: PoissonFirstCome, x: fmpq, domain: Balls) -> arb:
-    r"""M/D/1: P(A <= x) = lam times the integral over [0, x] of F_D - F_peak.
+    r"""M/D/1: P(A > x) = 1 - F_W(w) (1 - e^{-lam w}) with w = x - T, for w >= 0; else 1.
 
-    F_D(y) = F_W(y - T), F_peak(y) = F_W(y - 2T)(1 - e^{-lam (y-T)}) and, with v = k T - u,
-    F_W(u) = (1-rho) \sum_{k <= u/T} e^{-lam v} (lam v)^k / k!.  Each term has an explicit integral.
+    A <= x iff an update that arrived in the x before now has left.  With F_D(y) = F_W(y - T) and
+    F_peak(y) = F_W(y - 2T)(1 - e^{-lam (y-T)}), P(A <= x) is lam times the integral over [0, x] of F_D - F_peak, which
+    F_W' = lam (F_W(u) - F_W(u - T)) integrates.  With v = k T - w,
+    F_W(w) = (1-rho) \sum_{k <= w/T} e^{-lam v} (lam v)^k / k!, an alternating sum.
     """
     time, lam = discipline.service.time, discipline.lam  # type: ignore[attr-defined]
+    w = x - time
+    if w <= 0:
+        return domain.convert(1)
+    last = int((w / time).floor())
+    if last > MOST_SERVICES:
+        raise InputError(f"at = {x}: at most {MOST_SERVICES + 1} service times, {(MOST_SERVICES + 1) * time}")
     with domain.working():
-        total = _waiting_integral(x - time, lam, time, domain) - _waiting_integral(x - 2 * time, lam, time, domain)
-        u = x - 2 * time
-        for k in range(int((u / time).floor()) + 1 if u >= 0 else 0):
-            # e^{-lam v} e^{-lam (y - T)} = e^{-lam (k+1) T}; the integral of (lam v)^k / k! from u = kT on
-            reach = domain.convert(lam * (k * time - u)) ** (k + 1) / (domain.convert(lam) * arb(k + 2).gamma())
-            total = total - domain.convert(1 - lam * time) * domain.convert(-lam * (k + 1) * time).exp() * reach
-        return 1 - domain.convert(lam) * total
-
-
-def _waiting_integral(u: fmpq, lam: fmpq, time: fmpq, domain: Balls) -> arb:
-    """Integral of F_W over [0, u]: for each k from kT on, of e^{-lam v} (lam v)^k / k! with v = kT - u."""
-    total = domain.convert(0)
-    if u < 0:
-        return total
-    for k in range(int((u / time).floor()) + 1):
-        v = domain.convert(lam * (k * time - u))
-        head = sum((v**i / arb(i + 1).gamma() for i in range(k + 1)), domain.convert(0))
-        total = total + (-v).exp() * head - 1
-    return domain.convert(1 - lam * time) * total / domain.convert(lam)
+        total, factorial = domain.convert(0), domain.convert(1)
+        step, decay = domain.convert(-lam * time).exp(), domain.convert(lam * w).exp()
+        for k in range(last + 1):
+            total = total + decay * domain.convert(lam * (k * time - w)) ** k / factorial
+            decay, factorial = decay * step, factorial * (k + 1)
+        waits = domain.convert(1 - lam * time) * total
+        return 1 - waits * (1 - domain.convert(-lam * w).exp())
 
 
 def _deterministic_arrivals_tail(discipline: ExponentialFirstCome, x: fmpq, domain: Balls) -> arb:

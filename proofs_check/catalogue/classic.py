@@ -17,6 +17,7 @@ from proofs_check.catalogue.model import Model, Parameter, Quantity
 
 AGES = ("age_mean", "age_variance", "peak_mean", "peak_variance")
 NUMBERS = ("mean_queue", "mean_wait", "mean_response", "tail")
+EXACT_INDEX = 1_000  # largest index of a tail whose fraction is worth its digits
 DELAYS = {"mean_queue": "queue", "mean_wait": "wait", "mean_response": "response"}
 
 
@@ -38,10 +39,12 @@ def solve(queue: Queue, quantity: str, index: int | None, digits: int) -> Result
     """Return one quantity; exact for rational transforms, else in balls of rising precision."""
     value = _selector(queue, quantity, index)
     method = "transforms" if quantity in AGES or quantity == "age_ccdf" else "closed formula"
-    if quantity in queue.exact:
+    far = quantity == "tail" and (index or 0) > EXACT_INDEX
+    if quantity in queue.exact and not far:
         return Result(Enclosure.of(value(QQ)), quantity, index, f"{method}, exact rational arithmetic")
     found, prec = certified(value, digits)
-    return Result(found, quantity, index, f"{method}, ball arithmetic with {prec} bits")
+    how = "an exact value" if found.is_exact else f"ball arithmetic with {prec} bits"
+    return Result(found, quantity, index, f"{method}, {how}")
 
 
 def _selector(queue: Queue, quantity: str, index: int | None) -> Callable[[Domain], Any]:

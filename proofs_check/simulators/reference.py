@@ -18,6 +18,7 @@ from proofs_check.simulators.verdict import DEFAULT_MARGIN, PLANNED, Margin
 
 FEWEST, HOPELESS, MOST = 10_000, 100_000, 5_000_000  # rows of a run whose length is not given
 ROOM = 1.25  # above the planned length
+RAREST = 1e-100  # no feasible run sees a mean within less
 Run = tuple[list[str], Floats]
 
 
@@ -63,6 +64,8 @@ def _length(model: Model, thing: Any, known: Knowledge, quantity: str) -> float 
     if mean.lower <= 0:
         return None
     tolerance = float(Margin.read(DEFAULT_MARGIN).around(mean))
+    if tolerance < RAREST:
+        return math.inf
     return ROOM * constant * (PLANNED / tolerance) ** 2 * (known.observed.rate or 1.0)
 
 

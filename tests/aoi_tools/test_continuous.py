@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from flint import fmpq
+from flint import arb, fmpq
 
 from aoi_tools.models.queues import (
     Blocking,
@@ -193,6 +193,23 @@ def test_exact_tail_of_fake_update_queue():
         assert abs(age_tail(Preemptive("1/2", Erlang(1)), fmpq(7, 3), D) - expected) < 1e-30
 
 
+def test_far_tails_keep_their_digits():
+    """Two exponentials at 10^4 and 10^6; M/D/1 is e^{-lam (x - 1)} but for the tail of the wait, about e^{-1.25 x}."""
+    with Balls(200).working():
+        for x in (10**4, 10**6):
+            exact = 2 * (arb(-x) / 2).exp() - arb(-x).exp()
+            found = value("lcfs-preemptive", "age_ccdf", 20, lam="1/2", mu="1", at=str(x)).enclosure
+            assert found.has_digits(20) and abs(arb(found.lower) / exact - 1) < 1e-19
+        found = value("md1", "age_ccdf", 20, lam="1/2", mu="1", at="1000").enclosure
+        assert found.has_digits(20) and abs(arb(found.lower) / (arb(-999) / 2).exp() - 1) < 1e-19
+
+
+def test_an_age_that_is_exceeded_for_certain_is_exact():
+    for model, at in (("md1", "0"), ("md1", "1/2"), ("md1", "1"), ("mm1", "0"), ("dm1", "0"), ("mm11", "0")):
+        found = value(model, "age_ccdf", lam="1/3", mu="1", at=at)
+        assert found.status == "exact" and found.value == 1 and "exact" in found.method
+
+
 def test_delays():
     assert value("md1", "mean_wait", lam="1/2", mu="1").value == fmpq(1, 2)
     assert (
@@ -231,6 +248,9 @@ def test_series_arithmetic():
         (lambda: find("mg1").make({"lam": "1/2", "service": "gamma:2"}), InputError, "law = 'gamma:2'"),
         (lambda: find("mg1").make({"lam": "1/2", "service": "erlang:1/2,1"}), InputError, "phases"),
         (lambda: value("mm1", "age_ccdf", lam="1/2", mu="1"), InputError, "needs at"),
+        (lambda: value("dm1", "age_ccdf", lam="1/2", mu="1", at="1e9"), InputError, "at = 1000000000: at most"),
+        (lambda: value("md1", "age_ccdf", lam="1/2", mu="1", at="1e5"), InputError, "at = 100000: at most"),
+        (lambda: value("mm1", "tail", lam="1/2", mu="1", index=10**9), InputError, "too small or too large"),
         (lambda: age_tail(Blocking(1, Deterministic(1)), fmpq(1), D), InputError, "age_ccdf: available"),
         (lambda: Mixture((("1/2", Erlang(1)),)), InputError, "sum to 1"),
         (lambda: Deterministic(0), InputError, "time = 0"),

@@ -23,6 +23,7 @@ from aoi_tools import (
     age_with_lengths,
     periodic_with_lengths,
 )
+from aoi_tools.models.more_codes import decodable
 from exactchains import QQ, Balls, Floats, Fractions, InputError, PrecisionExhausted
 from exactchains.domain import encloses
 from proofs_check.catalogue import find
@@ -56,17 +57,48 @@ def test_polar_by_all_patterns(n, bits):
     )
 
 
+def test_polar_codes_of_32_uses_are_exact():
+    eps = fmpq(1, 3)
+    z = Polar(32, 0, eps).bit_channels
+    for i in (7, 23):  # one bit alone is lost with the probability of its bit channel
+        counts = decodable(32, frozenset({i}))
+        assert sum(c * eps**e * (1 - eps) ** (32 - e) for e, c in enumerate(counts)) == 1 - z[i]
+    assert Polar(32, 32, eps).over(QQ).failure == 1 - (1 - eps) ** 32
+    words = {"code": "polar", "n": "32", "m": "16", "eps": "1/3"}
+    model = find("age.actual")
+    found = model.results(model.make(words), ["failure"], [], 10)[0]
+    assert found.status == "exact" and found.enclosure.digits(10) == "0.2032308246"
+    rng, code = np.random.default_rng(2), Polar(32, 16, eps)
+    lost = [any(erased_bits(list(row))[i] for i in code.information) for row in rng.random((4_000, 32)) < 1 / 3]
+    assert abs(np.mean(lost) - 0.2032308246) < 5 * np.sqrt(0.2 * 0.8 / 4_000)
+
+
 def test_long_polar_codes_are_enclosed_and_marked_as_such():
-    short, wide = Polar(16, 8, "1/3"), Polar(32, 8, "1/3")
+    short, wide = Polar(16, 8, "1/3"), Polar(64, 32, "1/3")
     exact = short.over(QQ).failure
     z = [short.bit_channels[i] for i in short.information]
     assert max(z) <= exact <= 1 - np.prod([1 - x for x in z])
     ball = wide.over(Balls(100)).failure
     assert 0 < ball.lower() < ball.upper() < 1
-    with pytest.raises(PrecisionExhausted):
+    with pytest.raises(PrecisionExhausted, match=r"fixed width; the value lies in \["):
         age_quantity(Actual(wide), "failure", digits=10)
     with pytest.raises(InputError, match="only enclosed"):
         wide.over(QQ)
+
+
+def test_bit_channels_are_ordered_exactly():
+    """At 1/2, where z of a path and of its mirror image sum to 1, and near 1, where balls see no difference."""
+    for eps in ("1/2", 1 - fmpq(1, 10**60)):
+        code = Polar(64, 40, eps)
+        z = code.bit_channels
+        assert code.information == tuple(sorted(range(64), key=lambda i: (z[i], -i))[:40])
+
+
+def test_group_bounds_hold_the_exact_failure(monkeypatch):
+    exact = Polar(32, 12, "2/5").over(QQ)
+    monkeypatch.setattr(Polar, "COUNTED", 16)
+    ball = Polar(32, 12, "2/5").over(Balls(100))
+    assert encloses(ball.failure, exact.failure) and encloses(ball.success, exact.success)
 
 
 def test_repetition_by_all_patterns():
@@ -164,6 +196,9 @@ def test_short_differentials_beat_actual_updates_without_feedback():
     ("make", "message"),
     [
         (lambda: Polar(12, 3, "1/2"), "power of two"),
+        (lambda: Polar(8192, 3, "1/2"), "n = 8192"),
+        (lambda: RandomParityCheck(10**20, 3, "1/2"), "n = 100000000000000000000: .*1 to 100000"),
+        (lambda: RandomParityCheck(10, 3, "1/2", 2**400), "field = .*1048576"),
         (lambda: Polar(8, 3, Fractions("eps")["eps"]), "not for a symbol"),
         (lambda: CodeTable(4, ((1, "1/2"),)).word(2), "the table holds 1"),
         (lambda: Code("rpc", 10, 8, "1/2", header=3), "header = 3"),

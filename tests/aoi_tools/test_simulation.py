@@ -87,3 +87,22 @@ def test_what_cannot_be_simulated_says_so():
         slot_ages(Actual("1/2"), slots=0, seed=1)
     with pytest.raises(InputError, match="cannot be simulated"):
         slot_ages("feedback", slots=10, seed=1)
+
+
+def test_long_codes_are_drawn_as_short_ones():
+    """All but the last 64 bits of a vector play no part: the mean at 200 uses against its exact law."""
+    for family in ("rpc", "rlg"):
+        code = Code(family, 200, 136, "3/10", 132)
+        scheme = Feedback(code.actual, code.differential)
+        ages, exact = slot_ages(scheme, slots=40_000, seed=4), age_law(scheme, domain=Floats()).mean()
+        half = 5 * ages.reshape(40, -1).mean(axis=1).std(ddof=1) / np.sqrt(40)
+        assert exact > 0.1 and abs(ages.mean() - exact) < half
+
+
+def test_ten_thousand_channel_uses_can_be_simulated():
+    code = Code("rpc", 10_000, 7_000, "3/10", 10)
+    ages = slot_ages(Feedback(code.actual, code.differential), slots=20_000, seed=1)
+    assert not ages.any()  # a differential is lost once in e^1000 slots
+    lost = slot_ages(Actual(code.actual), slots=20_000, seed=1) > 0
+    exact = age_law(Actual(code.actual), domain=Floats()).failure()
+    assert 0 < exact < 1 and abs(lost.mean() - exact) < 5 * np.sqrt(exact / 20_000)
