@@ -70,7 +70,11 @@ def _files(made: Table, out: Path, form: str | None, *, folder: bool) -> list[Pa
         paths = {kind: out / f"{made.name}{ending}" for kind, ending in forms.items()}
     else:
         by_ending = {ending: kind for kind, ending in FORMATS.items()}
-        kind = form or by_ending.get(out.suffix)
+        named = by_ending.get(out.suffix)
+        if form and named and named != form:
+            raise InputError(f"--format {form} contradicts --out {out.name}, which ends as {named}: leave out --format,"
+                             f" or end the name in {FORMATS[form]}")  # fmt: skip
+        kind = form or named
         if kind is None:
             raise InputError(f"--out {out.name}: its ending names no format; add --format, or end it in one of"
                              f" {', '.join(by_ending)}")  # fmt: skip

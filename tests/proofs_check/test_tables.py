@@ -456,6 +456,8 @@ def test_command_prints_lists_and_writes(tmp_path):
         (["missing.toml"], 2, "missing.toml"),
         (["--all"], 2, "--out DIR"),
         (["P5.mean-age-eps", "--out", "x.pdf"], 2, "names no format"),
+        (["P5.periodic-q", "--out", "x.csv", "--format", "latex"], 2, "contradicts --out x.csv"),
+        (["nope"], 2, "'nope' is not known; `exaq table` lists all"),
         (["P5.mean-age-eps", "--digits", "0"], 2, "0"),
     ],
 )
@@ -463,6 +465,7 @@ def test_command_errors_are_one_line(words: list[str], code: int, says: str):
     result = run(*words)
     assert result.exit_code == code
     assert says in result.output
+    assert "--digits" in words or len(result.output.strip().splitlines()) == 1
 
 
 def test_undecided_cells_end_in_exit_code_3(shy_spec, monkeypatch, tmp_path):
