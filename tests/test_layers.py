@@ -22,6 +22,7 @@ STATEMENTS = (
     *(f"{package}.{name}" for package in ("aoi_tools", "meanfield") for name in ("models", "closed_forms")),
     "meanfield.finite",
     "meanfield.flow",
+    "meanfield.fluid",
     "proofs_check.lyapunov.cells",
     "proofs_check.lyapunov.length",
 )

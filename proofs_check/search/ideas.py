@@ -122,4 +122,6 @@ IDEAS = {
         },
     ),
     ("noisy.independent.stability.with-replacement", 1): Idea({"U": "1 - (1-u)*A"}),
+    ("noisy.independent.where-worse", 0): Idea({}, {"X": ["x", ">="], "order": ["y-x", ">="]}),
+    ("pools.fluid.fast-chain", 0): Idea({"p": "(1-r)*x", "s": "1 - r*x"}),
 }
