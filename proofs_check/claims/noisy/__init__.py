@@ -1,12 +1,23 @@
 """Claims about power of d choices with noisy comparisons (papers P1 and P2)."""
 
-from proofs_check.claims.noisy import dependent, drift, independent, limit, loads, routing, stability, tails
+from proofs_check.claims.noisy import (
+    dependent,
+    drift,
+    equilibrium,
+    independent,
+    limit,
+    loads,
+    routing,
+    stability,
+    tails,
+)
 
 CLAIMS = (
     *independent.CLAIMS,
     *dependent.CLAIMS,
     *drift.CLAIMS,
     *limit.CLAIMS,
+    *equilibrium.CLAIMS,
     *loads.CLAIMS,
     *tails.CLAIMS,
     *stability.CLAIMS,
