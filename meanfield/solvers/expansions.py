@@ -11,7 +11,7 @@ from exactchains.truth import DoesNotExist, InputError
 from meanfield.models.noisy import PowerOfD
 from meanfield.solvers.fixed_point import fixed_point
 
-__all__ = ["heavy_traffic_offset", "light_traffic"]
+__all__ = ["heavy_traffic_offset", "heavy_traffic_slope", "light_traffic"]
 
 
 @dataclass(frozen=True)
@@ -92,17 +92,30 @@ def heavy_traffic_offset(policy: PowerOfD, *, digits: int = 15) -> Enclosure:
         Errors at every gap with :math:`\varepsilon > 1/d`, or d = 1, or d = 2 with :math:`\varepsilon = 1/2`: the mean
         response does not grow like a logarithm.
     """
+    mean = fixed_point(policy, digits=digits + 3).mean_response
+    balls = Balls(int(3.4 * digits) + 64)
+    with balls.working():
+        low, high = ball_ends(_slope(policy) * (1 / (1 - arb(policy.load))).log())
+    return Enclosure(mean.lower - high, mean.upper - low)
+
+
+def heavy_traffic_slope(policy: PowerOfD, *, digits: int = 15) -> Enclosure:
+    r"""Return the constant of the leading term of :func:`heavy_traffic_offset`: it does not depend on the load.
+
+    Raises
+    ------
+    DoesNotExist
+        The mean response does not grow like a logarithm.
+    """
+    with Balls(int(3.4 * digits) + 64).working():
+        return Enclosure.of(_slope(policy))
+
+
+def _slope(policy: PowerOfD) -> arb:
     d, eps = policy.d, policy.eps
     bounded = policy.g is not None
     if d < 2 or (not bounded and (d * eps > 1 or (d * eps == 1 and d == 2))):
         raise DoesNotExist(f"d = {d}, eps = {eps}: the mean response does not grow like log(1/(1-load))")
-    mean = fixed_point(policy, digits=digits + 3).mean_response
-    balls = Balls(int(3.4 * digits) + 64)
-    with balls.working():
-        growth = (1 / (1 - arb(policy.load))).log()
-        if bounded or d * eps < 1:
-            slope = 1 / arb(d if bounded else d * (1 - eps)).log()
-        else:
-            slope = 1 / arb(d - 1).log() + arb(fmpq(2, d - 1))
-        low, high = ball_ends(slope * growth)
-    return Enclosure(mean.lower - high, mean.upper - low)
+    if bounded or d * eps < 1:
+        return 1 / arb(d if bounded else d * (1 - eps)).log()
+    return 1 / arb(d - 1).log() + arb(fmpq(2, d - 1))

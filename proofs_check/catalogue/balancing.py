@@ -15,6 +15,7 @@ from meanfield.models.random import RandomBySpeed
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 from meanfield.solvers.quantities import balancing_quantity
 from meanfield.solvers.response import response_ccdf
+from proofs_check.catalogue import constants
 from proofs_check.catalogue.model import Model, Parameter, Quantity
 
 
@@ -36,6 +37,10 @@ def solve(system: System, quantity: str, index: int | None, digits: int) -> Resu
         if system.buffer is not None:
             raise InputError("response_ccdf is for unlimited queues; leave out buffer")
         return response_ccdf(system.policy, at=system.at, n=system.n, digits=digits)
+    if quantity in constants.NAMES:
+        if system.buffer is not None:
+            raise InputError(f"{quantity} is for unlimited queues; leave out buffer")
+        return constants.constant(system.policy, quantity, index=index, n=system.n, digits=digits)
     return balancing_quantity(system.policy, quantity, index=index, n=system.n, buffer=system.buffer, digits=digits)
 
 
@@ -90,6 +95,7 @@ QUANTITIES = (
     Quantity("blocking", "P(lost)", "probability that a job finds its server full; needs n and buffer"),
     Quantity("stability_limit", "lam*", "load below which, and only below which, the system is stable"),
     Quantity("optimal_response", "D*", "lower bound of the mean response time over all policies", "mean service times"),
+    *constants.DRIFT,
 )
 
 CONVENTIONS = (
@@ -117,7 +123,8 @@ def _noisy(name: str, title: str, *, bounded: bool) -> Model:
         return _finite(values, PowerOfD(values["lam"], values["d"], gap, values["eps"], replaced))
 
     shown = (D, G, EPS, LAM, N, REPLACEMENT, BUFFER, AT) if bounded else (D, EPS, LAM, N, REPLACEMENT, BUFFER, AT)
-    return Model(name, title, shown, QUANTITIES, build, solve, CONVENTIONS[:4], "P1, P2", extent)
+    known = (*QUANTITIES, *constants.TRAFFIC)
+    return Model(name, title, shown, known, build, solve, CONVENTIONS[:4], "P1, P2", extent)
 
 
 def _pooled(name: str, title: str, policy: Callable[..., Policy], *extra: Parameter) -> Model:
