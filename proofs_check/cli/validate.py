@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 
 from proofs_check.cli.words import assignments, indices, names
+from proofs_check.simulators.intervals import METHODS
 from proofs_check.simulators.pages import html_text, junit_text
-from proofs_check.simulators.validation import validate
+from proofs_check.simulators.validation import Rule, validate
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, Verdict
 from proofs_check.simulators.wording import lines, plain
 
@@ -27,6 +28,8 @@ EXIT = {Verdict.AGREES: 0, Verdict.DISAGREES: 1, Verdict.UNDECIDED: 3}
     help="what does not matter: 5%, 0.05 (of the exact value), abs:M",
 )
 @click.option("--warmup", default="0", show_default=True, help="part of the run to leave out first: 10%, 0.1")
+@click.option("--interval", default="batch", show_default=True, help=f"how errors are found: {', '.join(METHODS)}")
+@click.option("--sequential", is_flag=True, help="intervals that hold at every look at a growing run")
 @click.option("--format", "preset", help="whose output it is; found from the columns when not given")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="write JUnit XML")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="write one HTML page")
@@ -39,6 +42,8 @@ def command(
     index: str,
     margin: str,
     warmup: str,
+    interval: str,
+    sequential: bool,
     preset: str | None,
     junit: Path | None,
     html: Path | None,
@@ -57,6 +62,7 @@ def command(
         margin=margin,
         preset=preset,
         warmup=warmup,
+        rule=Rule(interval, sequential),
     )
     if junit:
         junit.write_text(junit_text(found), encoding="utf-8")

@@ -45,11 +45,11 @@ def knowledge(model: Model, values: Mapping[str, Any], thing: Any) -> Knowledge:
 class AgeKnowledge:
     """An update scheme, observed slot by slot."""
 
-    observed = Observed(slots=True)
     digits = 15
 
     def __init__(self, scheme: Any) -> None:
         self.scheme = scheme
+        self.observed = Observed(slots=True, renews=len(scheme.modes) == 1)
 
     def variance_constant(self, quantity: str, index: int | None, shape: str = "slots") -> float | None:
         if quantity not in OBSERVABLES:

@@ -8,9 +8,10 @@ class Observed:
     """How data of a model are to be read.
 
     ``rate`` is the arrival rate, for Little's law; ``servers`` the number over which queue lengths are averaged;
-    ``slots`` whether the data are slot ages.
+    ``slots`` whether the data are slot ages, and ``renews`` whether every age 0 starts the process afresh.
     """
 
     rate: float | None = None
     servers: int = 1
     slots: bool = False
+    renews: bool = False

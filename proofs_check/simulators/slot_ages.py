@@ -70,23 +70,27 @@ class SlotAges:
         if not self.rows:
             raise InputError(f"{self.path}: a header and no data")
 
+    def rewound(self) -> Iterator[Floats]:
+        """Yield the ages from the first one on."""
+        self.least, self.rows, self.skipped = np.inf, 0, False
+        yield from self.blocks()
+
     def pieces(self, quantity: str, index: int | None) -> tuple[Pieces, Statistic]:
         """Return the observations of one quantity and the statistic that estimates it."""
         if quantity not in self.quantities:
             raise InputError(f"{quantity} cannot be estimated from slot ages; these can: {', '.join(self.quantities)}")
-        self.least, self.rows, self.skipped = np.inf, 0, False
         if quantity in GAPS:
             return self._gaps(quantity, index), MEAN
         observable, statistic = OBSERVABLES[quantity]
         found = Pieces()
-        for age in self.blocks():
+        for age in self.rewound():
             found.add_values(observable(age, index or 0))
         return found, statistic
 
     def _gaps(self, quantity: str, index: int | None) -> Pieces:
         """Return the gaps between restarts: the age just before one, and one slot more."""
         found, last = Pieces(), np.empty(0)
-        for age in self.blocks():
+        for age in self.rewound():
             joined = np.concatenate([last, age])
             restarts = np.flatnonzero(joined[1:] == self.least)
             found.add_values(GAPS[quantity](joined[restarts] - self.least + 1, index or 0))

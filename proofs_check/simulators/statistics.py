@@ -1,16 +1,15 @@
-"""Intervals for long-run averages of dependent data: batch means whose size is chosen by the data."""
+"""Long-run averages of dependent data, with intervals that the dependence has not fooled."""
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
-from scipy import stats
+from proofs_check.simulators import intervals
+from proofs_check.simulators.intervals import BATCHES, LOOKS_FROM, von_neumann
+from proofs_check.simulators.pieces import FIRST, SECOND, WEIGHT, Floats
 
-from proofs_check.simulators.pieces import FIRST, SECOND, WEIGHT, Floats, merged
+__all__ = ["BATCHES", "MEAN", "SECOND_MOMENT", "VARIANCE", "Estimate", "Statistic", "estimate", "von_neumann"]
 
-BATCHES = (64, 48, 32, 24, 20, 16, 12, 10)
-CORRELATED = 0.3  # von Neumann ratios above this many standard deviations send the search to fewer, longer batches
 CORRELATED_AT_LAST = 2.0  # at the fewest batches: still correlated, the run is too short ..
 HIGHER = 10  # a run worth N observations for a mean is taken as N / 10 for a second moment
 LONG = 1000  # .. unless it is worth so many independent observations: then this is chance
@@ -32,10 +31,12 @@ VARIANCE = Statistic("variance", lambda a, b: b - a * a, lambda a, b: (-2 * a, 1
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate with its standard error from batch means.
+    """An estimate with its standard error.
 
-    ``effective`` is the number of independent observations that would give the same standard error of the mean;
-    ``variance_constant`` is lim T Var(estimate over weight T); ``weight`` is the T of this run.
+    ``batches`` is how many batches or cycles it comes from, ``freedom`` the degrees of freedom (batches - 1 unless
+    given); ``sequential`` widens intervals so that they hold at every look at a growing run.  ``effective`` is the
+    number of independent observations that would give the same standard error of the mean; ``variance_constant`` is
+    lim T Var(estimate over weight T); ``weight`` is the T of this run.
     """
 
     value: float
@@ -45,31 +46,51 @@ class Estimate:
     weight: float
     correlated: bool
     constant: bool
+    freedom: float | None = None
+    sequential: bool = False
+    method: str = "batch"
 
     @property
     def variance_constant(self) -> float:
         return self.error**2 * self.weight
 
     def half_width(self, confidence: float) -> float:
-        """Return half the length of the two-sided t interval."""
-        return float(stats.t.ppf((1 + confidence) / 2, self.batches - 1)) * self.error
+        """Return half the length of the two-sided interval."""
+        return self.quantile(confidence) * self.error
+
+    def quantile(self, confidence: float, longer: float = 1.0) -> float:
+        """Return half the length in standard errors; of a run ``longer`` times as long, for a sequence."""
+        freedom = self.batches - 1 if self.freedom is None else self.freedom
+        looks = self.effective * longer / LOOKS_FROM if self.sequential else None
+        return intervals.quantile(confidence, freedom, looks)
+
+    def once(self) -> "Estimate":
+        """Return the estimate as of a run whose length was settled beforehand."""
+        return replace(self, sequential=False)
 
     def interval(self, confidence: float) -> tuple[float, float]:
         half = self.half_width(confidence)
         return self.value - half, self.value + half
 
 
-def estimate(pieces: Floats, statistic: Statistic = MEAN) -> Estimate:
-    r"""Return a long-run average with its standard error by batch means.
+def estimate(
+    pieces: Floats, statistic: Statistic = MEAN, *, method: str = "batch", sequential: bool = False
+) -> Estimate:
+    r"""Return a long-run average with its standard error.
 
-    The statistic :math:`g(\sum y / \sum w, \sum z / \sum w)` is linearised: a batch contributes
-    :math:`\nabla g \cdot (y - \bar y w, z - \bar z w) / \bar w`.  The number of batches is
-    the largest of ``BATCHES`` whose batch means show no positive serial correlation (von Neumann's ratio).
+    The statistic :math:`g(\sum y / \sum w, \sum z / \sum w)` is linearised: a piece contributes
+    :math:`\nabla g \cdot (y - \bar y w, z - \bar z w) / \bar w`, and the error is that of the sum of these.
 
     Parameters
     ----------
     pieces
-        Rows (weight, first, second) in time order, at least 2 * min(BATCHES) of them.
+        Rows (weight, first, second) in time order, at least 2 * min(BATCHES) of them; one a cycle for the method
+        ``regenerative``.
+    method
+        One of :data:`proofs_check.simulators.intervals.METHODS`.  The number of batches is the largest of ``BATCHES``
+        whose batch means show no positive serial correlation (von Neumann's ratio).
+    sequential
+        Intervals that hold at every look at a growing run (confidence sequence).
 
     Guarantee
     ---------
@@ -82,39 +103,24 @@ def estimate(pieces: Floats, statistic: Statistic = MEAN) -> Estimate:
     pull = slope[0] * (pieces[:, FIRST] - a * pieces[:, WEIGHT]) + slope[1] * (
         pieces[:, SECOND] - b * pieces[:, WEIGHT]
     )
-    batches = chosen_batches(pull)
-    spread = float(np.std(batches, ddof=1))
-    per_batch = weight / len(batches)
-    error = spread / per_batch / math.sqrt(len(batches))
+    spread = intervals.method(method)(pull)
+    error = spread.deviation / weight
     variance = max(b - a * a, 0.0)
     constant = variance <= 1e-12 * b
-    mean_error = error if statistic is MEAN else estimate(pieces, MEAN).error
+    mean_error = error if statistic is MEAN else estimate(pieces, MEAN, method=method).error
     effective = variance / mean_error**2 if mean_error > 0 else math.inf
     if statistic is not MEAN:
         effective /= HIGHER  # squares are more skewed than values: their batch means are normal much later
-    late = effective < LONG and von_neumann(batches) > CORRELATED_AT_LAST
-    return Estimate(statistic.value(a, b), error, len(batches), effective, weight, late, constant)
-
-
-def chosen_batches(values: Floats) -> Floats:
-    """Return batch sums: as many batches as show no positive serial correlation; the remainder joins no batch."""
-    sums = values
-    for count in BATCHES:
-        if len(values) >= 2 * count:
-            sums = merged(values[:, None], len(values) // count)[:count, 0]
-            if von_neumann(sums) <= CORRELATED:
-                break
-    return sums
-
-
-def von_neumann(x: Floats) -> float:
-    r"""Return von Neumann's ratio, standardised: about normal for independent ``x``, large if they are correlated.
-
-    .. math:: \left(1 - \frac{\sum (x_{i+1} - x_i)^2}{2 \sum (x_i - \bar x)^2}\right) \sqrt{\frac{k^2 - 1}{k - 2}}
-    """
-    d = x - x.mean()
-    total = float(d @ d)
-    if total == 0 or len(x) < 3:
-        return 0.0
-    steps = np.diff(x)
-    return float((1 - steps @ steps / (2 * total)) * math.sqrt((len(x) ** 2 - 1) / (len(x) - 2)))
+    late = effective < LONG and von_neumann(spread.batches) > CORRELATED_AT_LAST
+    return Estimate(
+        statistic.value(a, b),
+        error,
+        len(spread.batches),
+        effective,
+        weight,
+        late,
+        constant,
+        spread.freedom,
+        sequential,
+        method,
+    )

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,29 @@ from exactchains.truth import InputError
 from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Model, spelled
 from proofs_check.simulators import presets
+from proofs_check.simulators.cycles import cycles
 from proofs_check.simulators.diagnosis import Diagnosis, diagnose
+from proofs_check.simulators.holm import Judged, step_down
+from proofs_check.simulators.intervals import method
 from proofs_check.simulators.knowledge import Knowledge, knowledge
-from proofs_check.simulators.statistics import BATCHES, MEAN, estimate
+from proofs_check.simulators.pieces import Floats
+from proofs_check.simulators.statistics import BATCHES, MEAN, Statistic, estimate
 from proofs_check.simulators.values import Summary
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, Judgement, Margin, Verdict, judge
 from proofs_check.simulators.warmup import read_fraction, transient, without_beginning
 
 LEAST_PIECES = 2 * min(BATCHES)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How intervals are formed: a method of ``intervals.METHODS``, for one look at the run or for many."""
+
+    interval: str = "batch"
+    sequential: bool = False
+
+    def __post_init__(self) -> None:
+        method(self.interval)
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,7 @@ def validate(
     margin: str = DEFAULT_MARGIN,
     preset: str | None = None,
     warmup: str = "0",
+    rule: Rule | None = None,
 ) -> Validation:
     """Return the verdict on a simulator's output.
 
@@ -79,11 +95,14 @@ def validate(
         The part of the run to leave out at its beginning, such as ``10%`` or ``0.1``.
     margin
         The difference that does not matter: ``5%`` or ``0.05`` of the exact value, or ``abs:0.01``.
+    rule
+        How intervals are formed; batch means for one look at the run unless given.
 
     Guarantee
     ---------
     Statistical: a simulator whose true value differs by more than the margin agrees with probability at most 2.5 %,
-    one that is right disagrees with probability below 0.1 %, as far as batch means are normal.
+    one that is right disagrees with probability below 0.1 %, as far as batch means are normal; of
+    several quantities judged together this holds for all at once (Holm).
 
     Raises
     ------
@@ -91,19 +110,18 @@ def validate(
         The data are broken (line, value, reason), or no estimate of a quantity can be read from them.
     """
     subject, tolerance = find(model), Margin.read(margin)
-    cut = read_fraction(warmup)
+    cut, rule = read_fraction(warmup), rule or Rule()
     values = subject.read(parameters)
     thing = subject.build(values)
     known = knowledge(subject, values, thing)
     exact = subject.results(thing, quantities, indices, known.digits)
     read = presets.read(data, known.observed, preset=preset)
-    judged = functools.partial(judge, margin=tolerance, tests=len(exact))
+    judged = [_judged(read, known, result, tolerance, cut, rule) for result in exact]
     findings = []
-    for result in exact:
-        verdict = _verdict(judged, read, known, result, cut)
+    for result, verdict in zip(exact, step_down(judged), strict=True):
         wrong = verdict.verdict is not Verdict.AGREES
         suspects = known.suspects(result.quantity, result.index)
-        diagnosis = diagnose(verdict.estimate, result.enclosure, suspects) if wrong else None
+        diagnosis = diagnose(verdict.estimate.once(), result.enclosure, suspects) if wrong else None
         findings.append(Finding(verdict, diagnosis, read.unit(result.quantity)))
     return Validation(
         subject,
@@ -116,24 +134,44 @@ def validate(
     )
 
 
-def _verdict(judged: Callable[..., Judgement], read: Any, known: Knowledge, result: Result, cut: float) -> Judgement:
-    """Return the verdict on one quantity; a run that fails to agree only because of how it begins is told so."""
+def _judged(read: Any, known: Knowledge, result: Result, margin: Margin, cut: float, rule: Rule) -> Judged:
+    """Return the verdict on one quantity as a function of how many are judged with it; the data are read once."""
     if isinstance(read, Summary):
-        return judged(result, read.summary())
-    whole, statistic = read.pieces(result.quantity, result.index)
-    pieces = without_beginning(whole.array(), cut)
-    if len(pieces) < LEAST_PIECES:
-        raise InputError(
-            f"{read.path}: {len(pieces)} observations of {result.quantity}; at least {LEAST_PIECES} are needed"
-        )
+        if rule != Rule():
+            raise InputError(f"{read.path}: a summary holds one value; --interval and --sequential need the run itself")
+        reported = read.summary()
+        return lambda tests, alarms: judge(result, reported, margin=margin, tests=tests, alarms=alarms)
+    pieces, statistic = _pieces(read, known, result, cut, rule)
     constant = known.variance_constant(result.quantity, result.index, type(read).__name__)
-    verdict = judged(result, estimate(pieces, statistic), variance_constant=constant)
-    begun = transient(pieces) if verdict.verdict is not Verdict.AGREES and statistic is MEAN else None
-    if begun is None or judged(result, begun[1]).verdict is Verdict.DISAGREES:
-        return verdict
-    share = math.ceil(100 * begun[0])
-    reason = f"the first {share} % of the run is unlike the rest: a warm-up? Leave it out with --warmup {share}%"
-    return replace(verdict, verdict=Verdict.UNDECIDED, reason=reason)
+    whole = estimate(pieces, statistic, method=rule.interval, sequential=rule.sequential)
+    begun = functools.cache(lambda: transient(pieces))
+
+    def judged(tests: int, alarms: int) -> Judgement:
+        """Judge; a run that fails to agree only because of how it begins is told so."""
+        options = {"margin": margin, "tests": tests, "alarms": alarms}
+        verdict = judge(result, whole, variance_constant=constant, **options)
+        found = begun() if verdict.verdict is not Verdict.AGREES and statistic is MEAN else None
+        if found is None or judge(result, found[1], **options).verdict is Verdict.DISAGREES:
+            return verdict
+        share = math.ceil(100 * found[0])
+        reason = f"the first {share} % of the run is unlike the rest: a warm-up? Leave it out with --warmup {share}%"
+        return replace(verdict, verdict=Verdict.UNDECIDED, reason=reason)
+
+    return judged
+
+
+def _pieces(read: Any, known: Knowledge, result: Result, cut: float, rule: Rule) -> tuple[Floats, Statistic]:
+    """Return the pieces, or cycles, of a quantity without the beginning of the run, and how it is estimated."""
+    if rule.interval == "regenerative":
+        whole, statistic = cycles(read, known.observed, result.quantity, result.index)
+        what = "regeneration cycles for"
+    else:
+        pieces, statistic = read.pieces(result.quantity, result.index)
+        whole, what = pieces.array(), "observations of"
+    kept = without_beginning(whole, cut)
+    if len(kept) < LEAST_PIECES:
+        raise InputError(f"{read.path}: {len(kept)} {what} {result.quantity}; at least {LEAST_PIECES} are needed")
+    return kept, statistic
 
 
 def source(data: Any) -> str:

@@ -86,7 +86,13 @@ class Judgement:
 
 
 def judge(
-    exact: Result, estimate: Estimate, *, margin: Margin, variance_constant: float | None = None, tests: int = 1
+    exact: Result,
+    estimate: Estimate,
+    *,
+    margin: Margin,
+    variance_constant: float | None = None,
+    tests: int = 1,
+    alarms: int | None = None,
 ) -> Judgement:
     """Return the verdict on a simulated long-run average.
 
@@ -98,14 +104,15 @@ def judge(
     ----------
     variance_constant
         lim T Var(mean over weight T) of the exact model, where it is known; else the run's own estimate is used.
-    tests
-        Quantities judged together; all intervals hold at once (Bonferroni).
+    tests, alarms
+        Quantities judged together: the chances of a false "agrees" and of a false "disagrees" are divided by these
+        numbers, by one number unless ``alarms`` is given.
     """
     tolerance = float(margin.around(exact.enclosure))
     per_weight = max(variance_constant or 0.0, 0.0) or estimate.variance_constant
-    needed = per_weight * (PLANNED / tolerance) ** 2
     inner = 1 - (1 - AGREE_AT) / tests
-    outer = 1 - (1 - DISAGREE_AT) / tests
+    outer = 1 - (1 - DISAGREE_AT) / (alarms or tests)
+    needed = _needed(estimate, per_weight / tolerance**2, inner)
     verdict, reason = _decided(exact.enclosure, estimate, tolerance, inner, outer)
     return Judgement(exact.quantity, exact.index, exact, estimate, margin, tolerance, verdict, reason, needed, inner)
 
@@ -130,6 +137,20 @@ def _decided(exact: Enclosure, estimate: Estimate, tolerance: float, inner: floa
     if high < lower - tolerance or low > upper + tolerance:
         return Verdict.DISAGREES, f"the {outer:.4g} interval lies outside the margin"
     return Verdict.UNDECIDED, "the interval reaches across the edge of the margin"
+
+
+def _needed(estimate: Estimate, unit: float, confidence: float) -> float:
+    """Return the weight of a planned run; ``unit`` is the weight at which one standard error fills the margin."""
+    needed = unit * PLANNED**2
+    if not estimate.sequential or not 0 < needed < math.inf or not estimate.weight > 0:
+        return needed
+    fixed = estimate.once().quantile(confidence)
+    for _ in range(30):  # the boundary grows like the root of a logarithm: each round changes it less
+        wider = estimate.quantile(confidence, needed / estimate.weight)
+        if not math.isfinite(wider):
+            return math.inf
+        needed = unit * (PLANNED + wider - fixed) ** 2
+    return needed
 
 
 def midpoint(exact: Enclosure) -> float:

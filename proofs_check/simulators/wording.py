@@ -23,10 +23,13 @@ def finding_lines(finding: Finding) -> list[str]:
     half = e.half_width(j.confidence)
     right = float((j.exact.lower + j.exact.upper) / 2)
     ratio = f" ({j.difference / right:+.2%})" if right else ""
+    kind = "confidence sequence" if e.sequential else "interval"
+    count = f"{e.batches} {'cycles' if e.method == 'regenerative' else 'batches'}"
+    count += f" {e.method}" if e.method in ("overlapping", "spectral") else ""
     text = [
         f"{j.label}: {j.verdict.value}: {j.reason}",
         f"  exact       {shown_exact(j.exact.enclosure)}",
-        f"  simulated   {e.value:.6g} +- {half:.2g} ({j.confidence:.4g} interval, {e.batches} batches, "
+        f"  simulated   {e.value:.6g} +- {half:.2g} ({j.confidence:.4g} {kind}, {count}, "
         f"worth {e.effective:.0f} independent observations)",
         f"  difference  {j.difference:+.3g}{ratio}; margin {j.tolerance:.3g} ({j.margin})",
     ]
@@ -71,6 +74,8 @@ def _plain(finding: Finding) -> dict[str, Any]:
         "standard_error": e.error,
         "confidence": j.confidence,
         "interval": [low, high],
+        "interval_method": e.method,
+        "sequential": e.sequential,
         "batches": e.batches,
         "effective_sample": e.effective,
         "margin": j.tolerance,

@@ -1,0 +1,163 @@
+"""Standard errors of long-run averages by the classical methods, and the width of intervals that hold at every look."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from exactchains.truth import InputError
+from proofs_check.simulators.pieces import Floats, merged
+
+BATCHES = (64, 48, 32, 24, 20, 16, 12, 10)
+CORRELATED = 0.3  # von Neumann ratios above this many standard deviations send the search to fewer, longer batches
+LOOKS_FROM = 100  # a confidence sequence is narrowest, and believed, from so many independent observations on
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What a method says about a sum of n terms: its standard deviation, and the degrees of freedom behind it.
+
+    ``batches`` are the sums whose serial correlation tells whether the run is too short for its memory.
+    """
+
+    deviation: float
+    freedom: float
+    batches: Floats
+
+
+def batch_means(pull: Floats) -> Spread:
+    r"""Return the spread from k batch sums: :math:`\sqrt{k}\, s`, k - 1 degrees of freedom."""
+    sums = chosen_batches(pull)
+    return Spread(math.sqrt(len(sums)) * float(np.std(sums, ddof=1)), len(sums) - 1, sums)
+
+
+def overlapping(pull: Floats) -> Spread:
+    r"""Return the spread from overlapping batches of length b, the length that :func:`batch_means` chooses.
+
+    .. math:: \hat\sigma^2 = \frac{n}{b\,(1 - b/n)\,(n - b + 1)} \sum_j (S_j - b \bar y)^2,
+
+    S_j the sum of the b terms from j on; 3/2 (n/b - 1) degrees of freedom.
+
+    Source
+    ------
+    M. S. Meketon and B. Schmeiser, Overlapping batch means: something for nothing?, Proc. WSC 1984.
+    """
+    n, (b, sums) = len(pull), _length(pull)
+    total = np.concatenate([[0.0], np.cumsum(pull - pull.mean())])
+    squares = float(np.sum((total[b:] - total[:-b]) ** 2))
+    variance = n * squares / (b * (1 - b / n) * (n - b + 1))
+    return Spread(math.sqrt(variance), 1.5 * (n / b - 1), sums)
+
+
+def spectral(pull: Floats) -> Spread:
+    r"""Return the spread from the spectral density at 0 with Bartlett's window of b lags, b as in :func:`batch_means`.
+
+    .. math:: \hat\sigma^2 = n\left(\hat\gamma_0 + 2 \sum_{k<b} (1 - k/b)\, \hat\gamma_k\right)\frac{1}{1 - b/n},
+
+    with the autocovariances over n; 3/2 (n/b - 1) degrees of freedom.  The last factor takes away the bias from
+    subtracting the run's own mean.
+
+    Source
+    ------
+    M. S. Bartlett, Periodogram analysis and continuous spectra, Biometrika 37 (1950).
+    """
+    n, (b, sums) = len(pull), _length(pull)
+    centred = pull - pull.mean()
+    power = np.abs(np.fft.rfft(centred, 1 << (n + b).bit_length())) ** 2
+    gamma = np.fft.irfft(power)[:b] / n
+    window = 1 - np.arange(b) / b
+    variance = n * (2 * float(window @ gamma) - float(gamma[0])) / (1 - b / n)
+    return Spread(math.sqrt(max(variance, 0.0)), 1.5 * (n / b - 1), sums)
+
+
+def regenerative(cycles: Floats) -> Spread:
+    r"""Return the spread from independent cycles, one entry each: :math:`\sqrt{m}\, s`, m - 1 degrees of freedom.
+
+    For the linearised ratio :math:`Y_i - r \tau_i` this is the classical ratio estimator.
+
+    Source
+    ------
+    M. A. Crane and D. L. Iglehart, Simulating stable stochastic systems III, Operations Research 23 (1975).
+    """
+    return Spread(math.sqrt(len(cycles)) * float(np.std(cycles, ddof=1)), len(cycles) - 1, cycles)
+
+
+METHODS: dict[str, Callable[[Floats], Spread]] = {
+    "batch": batch_means,
+    "overlapping": overlapping,
+    "regenerative": regenerative,
+    "spectral": spectral,
+}
+
+
+def method(name: str) -> Callable[[Floats], Spread]:
+    """Return a method by its name."""
+    if name not in METHODS:
+        raise InputError(f"--interval {name[:40]!r}: allowed are {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+def quantile(confidence: float, freedom: float, looks: float | None = None) -> float:
+    r"""Return the half width of an interval in standard errors.
+
+    Parameters
+    ----------
+    freedom
+        Degrees of freedom of the standard error.
+    looks
+        None: Student's t, for one look at a run of a length settled beforehand.  A number r: a confidence
+        sequence, for a run whose weight now is r times that of ``LOOKS_FROM`` independent observations.
+
+    Notes
+    -----
+    The confidence sequence is Robbins' normal mixture: with probability ``confidence`` a Brownian motion stays below
+    :math:`\sqrt{(t + 1) \log((t + 1) / \alpha^2)}` at all times t; at t = r, in standard deviations
+    :math:`\sqrt{t}`, its tail probability is then taken on the t scale, for the error is itself estimated.
+
+    Guarantee
+    ---------
+    Asymptotic, as batch means are.
+
+    Source
+    ------
+    H. Robbins, Statistical methods related to the law of the iterated logarithm, Ann. Math. Stat. 41 (1970);
+    I. Waudby-Smith et al., Time-uniform central limit theory and asymptotic confidence sequences (2021).
+    """
+    if looks is None:
+        return float(stats.t.isf((1 - confidence) / 2, freedom))
+    if looks <= 0:
+        return math.inf
+    bound = math.sqrt((looks + 1) / looks * math.log((looks + 1) / (1 - confidence) ** 2))
+    return float(stats.t.isf(stats.norm.sf(bound), freedom))
+
+
+def chosen_batches(values: Floats) -> Floats:
+    """Return batch sums: as many batches as show no positive serial correlation; the remainder joins no batch."""
+    sums = values
+    for count in BATCHES:
+        if len(values) >= 2 * count:
+            sums = merged(values[:, None], len(values) // count)[:count, 0]
+            if von_neumann(sums) <= CORRELATED:
+                break
+    return sums
+
+
+def von_neumann(x: Floats) -> float:
+    r"""Return von Neumann's ratio, standardised: about normal for independent ``x``, large if they are correlated.
+
+    .. math:: \left(1 - \frac{\sum (x_{i+1} - x_i)^2}{2 \sum (x_i - \bar x)^2}\right) \sqrt{\frac{k^2 - 1}{k - 2}}
+    """
+    d = x - x.mean()
+    total = float(d @ d)
+    if total == 0 or len(x) < 3:
+        return 0.0
+    steps = np.diff(x)
+    return float((1 - steps @ steps / (2 * total)) * math.sqrt((len(x) ** 2 - 1) / (len(x) - 2)))
+
+
+def _length(pull: Floats) -> tuple[int, Floats]:
+    """Return the length of the batches that :func:`chosen_batches` finds, and their sums."""
+    sums = chosen_batches(pull)
+    return max(1, len(pull) // len(sums)), sums
