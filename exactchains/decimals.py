@@ -11,16 +11,16 @@ _FAR = 1 << 16  # bits beyond which a ball settles the digits in most cases
 def exponent10(x: fmpq) -> int:
     """Return e with 10^e <= |x| < 10^(e+1), for x != 0."""
     p, q = abs(x.p), x.q
-    bits = p.bit_length() - q.bit_length()
+    bits = int(p.bit_length()) - int(q.bit_length())
     if abs(bits) > _FAR:
         with ctx.workprec(256):
             e = (arb(abs(x)).log() / arb(10).log()).floor().unique_fmpz()
         if e is not None:
             return int(e)
     guess = math.floor(bits * _LOG10_2)
-    for e in range(guess + 2, guess - 3, -1):
-        if p * fmpz(10) ** max(0, -e) >= q * fmpz(10) ** max(0, e):
-            return e
+    for near in range(guess + 2, guess - 3, -1):
+        if p * fmpz(10) ** max(0, -near) >= q * fmpz(10) ** max(0, near):
+            return near
     raise AssertionError("unreachable")
 
 

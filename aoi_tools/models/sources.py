@@ -121,7 +121,7 @@ class Source:
             shown = "; ".join(", ".join(map(str, c[:8])) + (", .." if len(c) > 8 else "") for c in found[:5])
             raise NotIrreducible(
                 f"the source has {len(found)} closed classes of states ({shown}); each has a law of its own: "
-                "choose one with restricted(state)"
+                "choose one with class=STATE, in Python with restricted(state)"
             )
         return found[0]
 

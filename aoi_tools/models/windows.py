@@ -6,7 +6,7 @@ that a differential is sent (0 or 1, in between for a randomised threshold).
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any, Protocol
@@ -156,6 +156,31 @@ def difference(old: Value, new: Value, cyclic: int | None) -> list[fmpq]:
         return found
     half = fmpq(cyclic // 2)
     return [x - cyclic * ((x + half) / cyclic).floor() for x in found]
+
+
+def matching(window: Window, values: Sequence[Value], cyclic: int | None) -> Window:
+    """Return ``window``, refused if it is a set of differences of which none can occur between ``values``."""
+    numbers = [x for value in values for x in (value if isinstance(value, tuple) else (value,))]
+    if cyclic is None:
+        columns = zip(*values, strict=True) if isinstance(values[0], tuple) else (values,)
+        high = max(max(column) - min(column) for column in columns)
+        low, where = -high, "of this source"
+    else:
+        low, high, where = fmpq(-(cyclic // 2)), fmpq((cyclic + 1) // 2 - 1), f"on a cycle of length {cyclic}"
+    whole = all(x.q == 1 for x in numbers)
+    if isinstance(window, Range):
+        first, last = max(low, window.lower), min(high, window.upper)
+        possible = first.ceil() <= last.floor() if whole else first <= last
+        shown = f"{window.lower}..{window.upper}"
+    elif isinstance(window, Listed):
+        possible = any(low <= x <= high and (x.q == 1 or not whole) for x, weight in window.weights if weight)
+        shown = ",".join(str(x) for x, _ in window.weights)
+    else:
+        return window
+    if not possible:
+        kind = "integers" if whole else "numbers"
+        raise InputError(f"window = {shown[:60]} never matches: differences {where} are {kind} from {low} to {high}")
+    return window
 
 
 def _indicator(yes: bool) -> fmpq:

@@ -5,17 +5,19 @@ from typing import Any
 
 from flint import arb
 
+from aoi_tools.approximations import Estimated
 from aoi_tools.closed_forms import closed_form
 from aoi_tools.models.law import Sampling, SlotLaw
 from aoi_tools.models.markov import LastDecoded, Markov
 from aoi_tools.models.schemes import Delayed, Periodic, exact_bits
 from aoi_tools.solvers.markov import ReferenceLaw, markov_law
 from aoi_tools.solvers.modes import ModeLaw
-from exactchains.domain import QQ, Balls, Domain, Floats
+from exactchains.domain import QQ, Balls, Domain, Rigor
 from exactchains.enclosure import Enclosure, Result
 from exactchains.level_chain import LevelChain
 from exactchains.truth import InputError, PrecisionExhausted, Undecided
 
+ESTIMATED = 17  # digits of an estimate
 EXACT_BITS = 10_000  # largest size of a fraction that is worth its digits
 MAX_PRECISION = 1 << 20
 FARTHEST = 10_000_000  # binary exponent of the smallest and the largest value that is written out
@@ -122,8 +124,10 @@ def age_quantity(
     value = evaluation(quantity, index=index, sampling=sampling)
     form = closed_form_name(scheme)
     if any(getattr(getattr(scheme, name), "estimate", False) for name in getattr(scheme, "__dataclass_fields__", ())):
-        found = Enclosure.of(value(age_law(scheme, domain=Floats())))
-        return Result(found, quantity, index, f"{form}, doubles; an approximation of the code")
+        found, _ = certified(lambda domain: value(age_law(scheme, domain=Estimated(domain.prec))), ESTIMATED)
+        middle = (found.lower + found.upper) / 2
+        estimate = Enclosure(middle, middle, Rigor.ESTIMATE)
+        return Result(estimate, quantity, index, f"{form}; an approximation of the code")
     levels = index if sampling is None or quantity not in READ_AT or index is None else index // sampling.n
     _bounded(scheme, quantity, levels)
     size = exact_size(scheme, levels)
@@ -135,7 +139,7 @@ def age_quantity(
     return Result(found, quantity, index, f"{form}, ball arithmetic with {prec} bits")
 
 
-def certified(evaluate: Callable[[Domain], Any], digits: int, *, fixed: bool = False) -> tuple[Enclosure, int]:
+def certified(evaluate: Callable[[Balls], Any], digits: int, *, fixed: bool = False) -> tuple[Enclosure, int]:
     """Return an enclosure with ``digits`` certain digits, and the bits it took; precision doubles until it has.
 
     ``fixed`` evaluates once: the inputs are balls that do not shrink.

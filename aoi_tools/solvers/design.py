@@ -1,7 +1,7 @@
 """Design problems: certified best integer parameters, signs of differences, switching points, break-even costs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -107,11 +107,15 @@ def difference(first: Design, second: Design, *, quantity: str = "age_mean", dig
 
 @dataclass(frozen=True)
 class Piece:
-    """Between two switching points, ``arguments`` is best; ends are exact numbers or isolated roots."""
+    """Between two switching points, ``arguments`` is best; ends are exact numbers or isolated roots.
+
+    ``without_law`` lists ends of the whole interval that bound this piece and at which no candidate has an age law.
+    """
 
     lower: Enclosure
     upper: Enclosure
     arguments: tuple[int, ...]
+    without_law: tuple[fmpq, ...] = ()
 
 
 def best_along(
@@ -145,7 +149,21 @@ def best_along(
             pieces[-1] = Piece(pieces[-1].lower, right, found)
         else:
             pieces.append(Piece(left, right, found))
+    for place, x in ((0, low), (-1, high)):
+        if not any(_exists(make(k, x)) for k in over):
+            pieces[place] = replace(pieces[place], without_law=(*pieces[place].without_law, x))
     return pieces
+
+
+def _exists(design: Design) -> bool:
+    """Return whether there is an age law; a case that stays open counts as one."""
+    try:
+        age_law(design.scheme, domain=Balls(STEPS[-1]))
+    except DoesNotExist:
+        return False
+    except Undecided:
+        return True
+    return True
 
 
 def break_even_cost(scheme: Feedback, *, digits: int = 15, delivery: str = "after") -> Result:

@@ -44,7 +44,9 @@ def _mean(law: SlotLaw, growth: fmpq, domain: Domain) -> Any:
         else:
             closing = one - z**step * ratio
             if not domain.less(domain.convert(0), closing):  # unknown raises Undecided: the precision is raised
-                raise DoesNotExist(f"E z^J is infinite at growth = {growth}: give a growth closer to 1")
+                raise DoesNotExist(
+                    f"E z^J is infinite at growth = {growth}, no number encloses it; give a growth closer to 1"
+                )
         head = sum((z**j * law.ccdf(j) for j in range(start)), domain.convert(0))
         tail = sum((z ** (start + i) * law.ccdf(start + i) for i in range(step)), domain.convert(0))
         return one + (z - one) * (head + tail / closing)

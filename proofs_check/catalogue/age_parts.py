@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from aoi_tools.approximations import NormalApproximation
-from aoi_tools.models.codes import Codeword
+from aoi_tools.models.codes import LONGEST, Codeword
 from aoi_tools.models.law import AT_SUCCESS, SAMPLING, Sampling
 from aoi_tools.models.pair import FAMILIES, Code
 from aoi_tools.models.source_library import named_source
 from aoi_tools.models.sources import Source
-from aoi_tools.models.windows import window
+from aoi_tools.models.windows import matching, window
 from aoi_tools.solvers.age import age_quantity
 from aoi_tools.solvers.penalties import exponential_penalty
 from aoi_tools.solvers.quantiles import age_quantile, slot_quantile
@@ -68,7 +68,7 @@ N = _optional("n", "codeword length", "channel uses", kind="integer", lower=1)
 M = _optional("m", "bits of an actual update", "bits", kind="integer", lower=0)
 K = _optional("k", "bits of a differential update", "bits", kind="integer", lower=0)
 EPS = _optional("eps", "erasure probability of a channel use", lower=0, upper=1)
-Q = Parameter("q", "q", "differential updates after each actual one", "", "integer", lower=0)
+Q = Parameter("q", "q", "differential updates after each actual one", "", "integer", lower=0, upper=100_000)
 ALPHA = Parameter("alpha", "alpha", "probability that a difference is small, in every state", lower=0, upper=1)
 DELAY = Parameter("delay", "delay", "slots by which feedback is late", "slots", "integer", lower=0, upper=10_000)
 COST = Parameter("cost", "f", "channel uses of feedback in each slot", "channel uses", "integer", lower=0)
@@ -90,7 +90,7 @@ READING = (
     _optional(
         "at_success", "age counted at a usable update", "channel uses", kind="choice", choices=AT_SUCCESS, default="n"
     ),
-    _optional("level", "level of the quantiles", lower=0, upper=1),
+    _optional("level", "level of the quantiles", lower=0, below=1),
     _optional("growth", "base z of the exponential penalty", lower=0),
 )
 
@@ -124,6 +124,7 @@ CONVENTIONS = (
     "Peaks: n (1 + Z) - 1 (bit), n (1 + Z) (slot, fluid). at_success=0 counts from 0 instead of n at a usable update.",
     "mds is the ideal erasure-counting code: a lower bound where no such binary code exists.",
     "rpc, rlg: random parity check, random generator; rep repetition; polar successive cancellation, n a power of two.",
+    f"Codes have n <= {LONGEST}. polar is exact up to n = 32; beyond, up to n = 4096, it is only enclosed: few digits.",
     "normal is the normal approximation of the best code: results are estimates.",
 )
 SOURCE_CONVENTIONS = (
@@ -176,6 +177,7 @@ def source_and_window(values: Mapping[str, Any]) -> tuple[Source, Any]:
         source = source.restricted(values["class"])
     chosen = window(threshold(values) if values["window"] == "threshold" else values["window"])
     source = source.closed()
+    matching(chosen, source.values, source.cyclic)
     size = chosen.size(source.dimension, source.bits)
     if "k" in values and values["check_bits"] == "yes" and size is not None and size > 1 << values["k"]:
         raise InputError(

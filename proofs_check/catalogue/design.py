@@ -12,6 +12,7 @@ from exactchains.truth import InputError
 from proofs_check.catalogue.age_parts import AgeProblem
 from proofs_check.catalogue.model import Model
 
+MOST_CANDIDATES, MOST_CURVES = 10_000, 100
 Range = tuple[str, Any, Any]  # name, lower end, upper end
 
 
@@ -36,7 +37,9 @@ def switching_points(
     if model.parameter(moving).kind != "rational":
         raise InputError(f"{moving} is no real parameter of {model.name}: switching points need one such as eps or p")
     _asked(model, minimise)
-    ends = tuple(rational(x, moving) for x in along[1:])
+    if high - low >= MOST_CURVES:
+        raise InputError(f"{name} = {low}..{high}: at most {MOST_CURVES} candidates with switching points")
+    ends = tuple(model.parameter(moving).read(str(x)) for x in along[1:])
     values = _read(model, words, {name: str(low), moving: str(ends[0])})
 
     def make(k: int, x: Any) -> Design:
@@ -75,7 +78,10 @@ def _integers(model: Model, over: Range) -> tuple[str, int, int]:
     ends = [rational(x, name) for x in over[1:]]
     if any(x.q != 1 for x in ends) or ends[0] > ends[1]:
         raise InputError(f"{name} = {over[1]}..{over[2]}: write two integers, the lower one first")
-    return name, int(ends[0].p), int(ends[1].p)
+    low, high = (model.parameter(name).read(str(x)) for x in ends)
+    if high - low >= MOST_CANDIDATES:
+        raise InputError(f"{name} = {over[1]}..{over[2]}: at most {MOST_CANDIDATES} candidates")
+    return name, low, high
 
 
 def _asked(model: Model, quantity: str) -> None:

@@ -18,7 +18,7 @@ class Parameter:
     """One parameter: canonical name, field symbol, unit, what is allowed.
 
     ``kind`` is ``rational``, ``integer``, ``choice`` (of ``choices``) or ``text`` (read by the model itself).
-    ``lower`` and ``upper`` are inclusive bounds of a number.
+    ``lower`` and ``upper`` are inclusive bounds of a number, ``below`` an exclusive one.
     """
 
     name: str
@@ -28,6 +28,7 @@ class Parameter:
     kind: str = "rational"
     lower: int | None = None
     upper: int | None = None
+    below: int | None = None
     choices: tuple[str, ...] = ()
     default: str | None = None
     required: bool = True
@@ -41,6 +42,8 @@ class Parameter:
         what = "integer" if self.kind == "integer" else "exact number"
         if self.lower is not None and self.upper is not None:
             return f"{what} from {self.lower} to {self.upper}"
+        if self.lower is not None and self.below is not None:
+            return f"{what} from {self.lower} to below {self.below}"
         if self.lower is not None:
             return f"{what} >= {self.lower}"
         return what
@@ -57,7 +60,7 @@ class Parameter:
         if self.kind == "integer" and value.q != 1:
             raise InputError(f"{self.name} = {word[:60]}: {self.allowed} is needed")
         below = self.lower is not None and value < self.lower
-        above = self.upper is not None and value > self.upper
+        above = (self.upper is not None and value > self.upper) or (self.below is not None and value >= self.below)
         if below or above:
             raise InputError(f"{self.name} = {word[:60]}: {self.allowed} is needed")
         return int(value.p) if self.kind == "integer" else value

@@ -51,10 +51,15 @@ def command(
             "minimise": minimise,
             "parameter": chosen[0],
             "along": along[0],
-            "pieces": [{"lower": ends(p.lower), "upper": ends(p.upper), "best": list(p.arguments)} for p in pieces],
+            "pieces": [
+                {"lower": ends(p.lower), "upper": ends(p.upper), "best": list(p.arguments)}
+                | {"without_law": list(map(str, p.without_law))}
+                for p in pieces
+            ],
         }
         lines = [
             f"{along[0]} from {_shown(p.lower)} to {_shown(p.upper)}: best {chosen[0]} = {_list(p.arguments)}"
+            + "".join(f"; no age law at {along[0]} = {x}" for x in p.without_law)
             for p in pieces
         ]
     click.echo(json.dumps(data, indent=1) if as_json else "\n".join(lines))

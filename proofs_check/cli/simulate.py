@@ -1,13 +1,29 @@
 """``exaq simulate MODEL NAME=VALUE ... --seed S --out FILE``."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from exactchains.truth import InputError
+from aoi_tools.solvers.age import age_law
+from exactchains.domain import Balls
+from exactchains.truth import DoesNotExist, InputError, Undecided
 from proofs_check.catalogue import find
 from proofs_check.cli.words import assignments
 from proofs_check.simulators.reference import simulate, write
+
+
+def without_law(thing: Any) -> bool:
+    """Return whether an age model has no law: its ages can be simulated, but nothing converges."""
+    if not hasattr(thing, "scheme"):
+        return False
+    try:
+        age_law(thing.scheme, domain=Balls())
+    except DoesNotExist:
+        return True
+    except (InputError, Undecided):
+        return False
+    return False
 
 
 @click.command("simulate")
@@ -34,4 +50,6 @@ def command(model: str, parameters: tuple[str, ...], seed: int, out: Path, lengt
         raise InputError(f"--out {out}: the folder {out.parent} does not exist")
     header, rows = simulate(subject, values, seed=seed, length=length)
     write(out, header, rows)
+    if without_law(subject.build(values)):
+        click.echo("note: no age law exists for these parameters: this run does not settle", err=True)
     click.echo(f"{out}: {len(rows)} rows of {', '.join(header)}", err=True)

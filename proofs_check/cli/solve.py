@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from exactchains import decimals
+from exactchains.domain import Rigor
 from exactchains.enclosure import Result
 from exactchains.truth import InputError, PrecisionExhausted
 from proofs_check.catalogue import find
@@ -56,7 +57,8 @@ def command(
         click.echo(f"{m.name} " + " ".join(f"{name}={_short(x)}" for name, x in spelled(values).items()))
         for line in lines(results, digits):
             click.echo(line)
-    short = [r for r in results if not r.enclosure.has_digits(digits)]
+    claimed = [r for r in results if r.enclosure.rigor is not Rigor.ESTIMATE]  # an estimate was asked for as such
+    short = [r for r in claimed if not r.enclosure.has_digits(digits)]
     if short:
         reached = min(r.enclosure.certain_digits or 0 for r in short)
         raise PrecisionExhausted(f"{digits} digits asked, {reached} reached for {short[0].quantity}")
@@ -78,6 +80,8 @@ def shown(result: Result, digits: int) -> str:
             return f"{fraction}  (exact)"
         text = e.digits(digits)
         return f"{fraction} = {text}..  (exact)" if len(fraction) <= LONG else f"{text}..  (exact)"
+    if e.rigor is Rigor.ESTIMATE:
+        return f"{e.short()}  ({e.status})"
     certain = e.certain_digits or 0
     if certain == 0:
         return f"{e.short()}  ({e.status}, no certain digit)"
