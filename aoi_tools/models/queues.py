@@ -18,6 +18,8 @@ from exactchains.domain import Domain, rational
 from exactchains.series import Series
 from exactchains.truth import DoesNotExist, InputError
 
+MOST_PHASES = 1_000
+
 
 class Law(Protocol):
     """A law of a positive time; ``rational`` ones have a rational transform."""
@@ -40,8 +42,8 @@ class Erlang:
 
     def __post_init__(self) -> None:
         _positive(self, "rate")
-        if not isinstance(self.phases, int) or self.phases < 1:
-            raise InputError(f"phases = {self.phases}: an integer >= 1 is needed")
+        if not isinstance(self.phases, int) or not 1 <= self.phases <= MOST_PHASES:
+            raise InputError(f"phases = {self.phases}: an integer from 1 to {MOST_PHASES} is needed")
 
     def mean(self, domain: Domain) -> Any:
         return self.phases / domain.convert(self.rate)

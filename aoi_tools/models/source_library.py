@@ -13,6 +13,8 @@ from exactchains.domain import rational
 from exactchains.number import parse
 from exactchains.truth import InputError
 
+MOST_ENTRIES = 5_000_000
+
 
 def circulant(steps: Sequence[Any]) -> Source:
     """Return the source on a cycle whose step s has probability ``steps[s]``, s = 0..c-1."""
@@ -48,6 +50,7 @@ def two_regime(size: int, step: Any, calm: Any, busy: Any) -> Source:
     half = _size(size, 4) // 2
     if 2 * half != size:
         raise InputError(f"two-regime size = {size}: an even integer is needed")
+    _entries(half * half)
     move, rest, wild = rational(step, "step"), rational(calm, "calm"), rational(busy, "busy")
     rows = [{i: (1 - rest) * (1 - move), (i + 1) % half: (1 - rest) * move} for i in range(half)]
     rows += [{half + j: (1 - wild) / half for j in range(half)} for _ in range(half)]
@@ -61,6 +64,7 @@ def autoregressive(size: int, rho: Any, spread: int) -> Source:
     """
     ratio, low = rational(rho, "rho"), -(_size(size, 2) // 2)
     width = _size(2 * spread, 0)
+    _entries(size * (width + 1))
     weights = [fmpq(fmpz.bin_uiui(width, s), fmpz(2) ** width) for s in range(width + 1)]
     rows = []
     for i in range(size):
@@ -112,11 +116,17 @@ def named_source(text: str) -> Source:
 
 def _restarted(rows: Sequence[dict[int, fmpq]], restart: Sequence[fmpq]) -> tuple[dict[int, fmpq], ...]:
     size = len(rows)
+    _entries(size * sum(again != 0 for again in restart))
     full = []
     for row, again in zip(rows, restart, strict=True):
         entries = ((j, row.get(j, fmpq(0)) + again / size) for j in range(size)) if again else row.items()
         full.append({j: x for j, x in entries if x})
     return tuple(full)
+
+
+def _entries(count: int) -> None:
+    if count > MOST_ENTRIES:
+        raise InputError(f"source: {count} transitions, at most {MOST_ENTRIES} are built; give a smaller size")
 
 
 def _size(size: int, least: int) -> int:

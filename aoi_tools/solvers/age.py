@@ -163,7 +163,8 @@ def certified(evaluate: Callable[[Balls], Any], digits: int, *, fixed: bool = Fa
         prec *= 2
     if fixed:
         raise PrecisionExhausted(
-            f"could not certify {digits} digits: {reached} reached, as the inputs are enclosures of fixed width; "
+            f"could not certify {digits} digits: {reached} reached, as the inputs are enclosures of fixed width "
+            "(balls, or a polar code of more than 32 uses); "
             f"the value lies in {found.bounds(3)}"
         )
     raise PrecisionExhausted(f"could not certify {digits} digits: {reached} reached with {prec} bits")

@@ -80,7 +80,7 @@ def test_long_polar_codes_are_enclosed_and_marked_as_such():
     assert max(z) <= exact <= 1 - np.prod([1 - x for x in z])
     ball = wide.over(Balls(100)).failure
     assert 0 < ball.lower() < ball.upper() < 1
-    with pytest.raises(PrecisionExhausted, match=r"fixed width; the value lies in \["):
+    with pytest.raises(PrecisionExhausted, match=r"polar code of more than 32 uses\); the value lies in \["):
         age_quantity(Actual(wide), "failure", digits=10)
     with pytest.raises(InputError, match="only enclosed"):
         wide.over(QQ)
