@@ -76,15 +76,26 @@ class JIQ(Policy):
         """
         if self.fallback == "speed" or len(self.pools) == 1 or n is None:
             return fmpq(1)
-        if len(self.pools) > 2 or self.pools.sizes(n)[0] != 1:
+        equation = self.stability_equation(n)
+        if equation is None:
             return None
-        fast, slow = self.pools.speeds
-        below = ((n - 1) * slow) ** 2 + 4 * n * fast * slow
+        a, b, c = equation
+        below = b * b - 4 * a * c
         root = _square_root(below)
         if root is not None:
-            return ((n - 1) * slow + root) / (2 * n)
+            return (root - b) / (2 * a)
         with Balls(400).working():
-            return Enclosure.of((arb((n - 1) * slow) + arb(below).sqrt()) / (2 * n))
+            return Enclosure.of((arb(below).sqrt() - arb(b)) / (2 * arb(a)))
+
+    def stability_equation(self, n: int | None) -> tuple[fmpq, fmpq, fmpq] | None:
+        r"""Return a, b, c with :math:`a > 0 > c` and :math:`a \lambda^2 + b \lambda + c = 0` at the stability limit.
+
+        None where the limit is no root of a quadratic, or not known.
+        """
+        if self.fallback == "speed" or len(self.pools) != 2 or n is None or self.pools.sizes(n)[0] != 1:
+            return None
+        fast, slow = self.pools.speeds
+        return fmpq(n), -(n - 1) * slow, -slow * fast
 
     @property
     def conventions(self) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """Constants of load balancing: drift, light and heavy traffic, loads at which errors undo the choice."""
 
 from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
 
 from exactchains.enclosure import Enclosure, Result
 from exactchains.number import parse
@@ -52,12 +54,10 @@ def constant(policy: Policy, name: str, *, index: int | None, n: int | None, dig
 
 def _drift(policy: Policy, name: str, n: int | None) -> Result:
     """Return a constant of the first function of its class that works; the checker has accepted its certificate."""
-    from proofs_check.lyapunov.engine import drift
-
     if n is None:
         raise InputError(f"{name} needs n, the number of servers; `exaq drift` says what holds for every n")
     kind = "exponential" if name.startswith("exponential") else "quadratic"
-    found = drift(policy, n=n, lyapunov=kind)
+    found = _found(policy, n, kind)
     for f in found.findings:
         if f.holds and kind in f.function:
             constants = {key: parse(f.constants[key]) for key in _KEYS if key in f.constants}
@@ -74,6 +74,18 @@ def _drift(policy: Policy, name: str, n: int | None) -> Result:
     raise Undecided(f"{name}: no {kind} function that was tried has negative drift; `exaq drift` shows the directions")
 
 
+@lru_cache(maxsize=16)
+def _found(policy: Policy, n: int, kind: str) -> Any:
+    from proofs_check.lyapunov.engine import drift
+
+    return drift(policy, n=n, lyapunov=kind)
+
+
+@lru_cache(maxsize=16)
+def _crossings(policy: PowerOfD, digits: int) -> list[Enclosure]:
+    return crossings(against_random(policy, digits=digits))
+
+
 def _light(policy: PowerOfD, index: int, digits: int) -> tuple[Enclosure, str]:
     return Enclosure.exact(light_traffic(policy, order=index)[index]), "recursion of the limit in power series"
 
@@ -87,7 +99,7 @@ def _offset(policy: PowerOfD, index: int, digits: int) -> tuple[Enclosure, str]:
 
 
 def _crossing(policy: PowerOfD, index: int, digits: int) -> tuple[Enclosure, str]:
-    found = crossings(against_random(policy, digits=digits))
+    found = _crossings(policy, digits)
     if index >= len(found):
         raise DoesNotExist(f"crossing {index}: the scheme and random routing change places {len(found)} times")
     return found[index], "increasing means compared at the ends of boxes"

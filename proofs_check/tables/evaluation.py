@@ -12,6 +12,7 @@ from proofs_check.catalogue.model import Model, Quantity
 from proofs_check.store.store import Store
 from proofs_check.tables.closed_forms import closed_form
 from proofs_check.tables.recall import recalled
+from proofs_check.tables.root import stability_root
 from proofs_check.tables.spec import NAMING, Request, Spec, takes
 from proofs_check.tables.spec import spec as named_spec
 from proofs_check.tables.table import Cell, Column, Table
@@ -86,7 +87,8 @@ def cell(spec: Spec, request: Request, point: Mapping[str, str], store: Store | 
             return Cell(None, form, "exact", "closed form")
         if request.best:
             return _best(model, words, request, quantity.name)
-        return _number(model, words, quantity, index, spec.digits, store)
+        found = _number(model, words, quantity, index, spec.digits, store)
+        return _rooted(found, model, words) if request.form == "root" and quantity.name == "stability_limit" else found
     except Undecided as error:
         return Cell(status="undecided", note=str(error))
     except (DoesNotExist, InputError) as error:
@@ -103,6 +105,13 @@ def _number(
             return known
     (result,) = model.results(model.make(words), [quantity.name], [index], digits)
     return Cell.number(result.enclosure, method=result.method, digits=digits)
+
+
+def _rooted(found: Cell, model: Model, words: Mapping[str, str]) -> Cell:
+    """Return the cell with its closed form where the number is an irrational root."""
+    if found.enclosure is None:
+        return found
+    return replace(found, formula=stability_root(model.make(words), found.enclosure))
 
 
 def _best(model: Model, words: Mapping[str, str], request: Request, quantity: str) -> Cell:

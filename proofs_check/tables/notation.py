@@ -18,7 +18,9 @@ def cell_text(cell: Cell, column: Column, *, digits: int, notation: str) -> str:
         return str(cell.formula) if cell.formula is not None else ABSENT[cell.status]
     if column.given or column.form == "integer":
         return parameter_text(e.lower)
-    if column.form == "fraction" and e.is_exact and len(str(e.lower)) <= SHORT:
+    if column.form == "root" and cell.formula is not None:
+        return str(cell.formula)
+    if column.form in ("fraction", "root") and e.is_exact and len(str(e.lower)) <= SHORT:
         return str(e.lower)
     return number_text(e, digits=digits, notation=notation)
 

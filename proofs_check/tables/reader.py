@@ -18,7 +18,7 @@ from proofs_check.tables.table import NOTATIONS
 MAX_POINTS = 100_000
 KEYS = {"title", "papers", "digits", "notation", "parameters", "symbols", "rows", "columns", "note", "plot", "claims"}
 COLUMN_KEYS = {"model", "quantity", "heading", "parameters", "index", "form", "best", "without"}
-FORMS = ("decimal", "fraction")
+FORMS = ("decimal", "fraction", "root")
 PLOT = {"x", "x_scale", "y_scale"}
 SCALES = ("linear", "log")
 _INDEX = re.compile(r"[0-9]{1,9}")

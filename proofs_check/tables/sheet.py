@@ -11,7 +11,8 @@ from proofs_check.report.mathml import mathml
 from proofs_check.tables import latex
 from proofs_check.tables.formula import Formula
 from proofs_check.tables.notation import cell_text
-from proofs_check.tables.table import FRACTIONS, NEAR, NOTATIONS, Cell, Column, Table
+from proofs_check.tables.root import Root
+from proofs_check.tables.table import FRACTIONS, NEAR, NOTATIONS, ROOTS, Cell, Column, Table
 
 FORMATS = {"text": ".txt", "latex": ".tex", "md": ".md", "csv": ".csv", "html": ".html", "json": ".json"}
 TABLE_STYLE = (
@@ -32,7 +33,7 @@ class Sheet:
     columns: tuple[Column, ...]
     cells: tuple[tuple[str, ...], ...]
     marks: tuple[tuple[str, ...], ...]
-    formulas: tuple[tuple[Formula | None, ...], ...]
+    formulas: tuple[tuple[Formula | Root | None, ...], ...]
     notes: tuple[str, ...]
     reasons: tuple[str, ...]
 
@@ -67,11 +68,14 @@ def sheet(table: Table) -> Sheet:
     notes = [NOTATIONS[table.notation]] if any(_is_number(c) for row in table.rows for c in row) else []
     if table.notation == "truncated" and any(_BRACKET.search(text) for row in cells for text in row):
         notes.append(NEAR)
-    if any(column.form == "fraction" for column in table.columns):
-        notes.append(FRACTIONS)
+    forms = {column.form for column in table.columns}
+    if forms & {"fraction", "root"}:
+        notes.append(ROOTS if "root" in forms else FRACTIONS)
     if any("~" in text for row in cells for text in row):
         notes.append("~ marks an estimate: nothing vouches for its digits.")
-    formulas = tuple(tuple(c.formula if isinstance(c.formula, Formula) else None for c in row) for row in table.rows)
+    formulas = tuple(
+        tuple(c.formula if isinstance(c.formula, Formula | Root) else None for c in row) for row in table.rows
+    )
     return Sheet(table.title, table.columns, cells, marks, formulas, (*notes, *table.conventions), tuple(reasons))
 
 
@@ -163,7 +167,7 @@ def fragment(s: Sheet) -> str:
     return "\n".join([*lines, f"<figcaption>{notes}</figcaption>", "</figure>", ""])
 
 
-def _td(cell: str, formula: Formula | None, *, left: bool) -> str:
+def _td(cell: str, formula: Formula | Root | None, *, left: bool) -> str:
     kind = ' class="words"' if left else ""
     return f"<td{kind}>{html.escape(cell) if formula is None else mathml(formula.latex)}</td>"
 

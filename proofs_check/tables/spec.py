@@ -113,7 +113,8 @@ def spec(name: str) -> Spec:
         near = difflib.get_close_matches(name[:80], recipes(), n=3)
         hint = f"did you mean {', '.join(near)}? " if near else ""
         raise InputError(
-            f"table {name[:80]!r} is not known; {hint}`exaq table` lists all; a specification of your own is a .toml file"
+            f"table {name[:80]!r} is not known; {hint}`exaq table` lists all; a specification of your own is a .toml"
+            " file"
         )
     place = path or Path(name)
     data = read_document(place)

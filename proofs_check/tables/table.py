@@ -14,6 +14,7 @@ NOTATIONS = {
 NEAR = "Where no digits are common to all values allowed, 1.000(1) means within 1 unit of the last digit shown."
 
 FRACTIONS = "Whole numbers and fractions are exact."
+ROOTS = "Whole numbers, fractions and numbers with a square root are exact."
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Column:
     meaning: str = ""
     model: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
-    form: str = "decimal"  # or "fraction": exact values as p/q while that is short; or "integer"
+    form: str = "decimal"  # "fraction": exact values as p/q while that is short; "root": also square roots; "integer"
     given: bool = False
 
 

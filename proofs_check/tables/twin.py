@@ -8,6 +8,7 @@ from typing import Any
 from exactchains import decimals
 from proofs_check.tables.formula import Formula
 from proofs_check.tables.notation import cell_text
+from proofs_check.tables.root import Root
 from proofs_check.tables.table import Cell, Column, Table
 
 GUARD = 10  # decimals beyond the digits shown, in the ends of an enclosure
@@ -76,6 +77,6 @@ def _cell(c: Cell, column: Column, table: Table) -> dict[str, Any]:
             x = getattr(c.enclosure, end)
             data[end] = data["exact"] or decimals.outward(x, table.digits + GUARD, up=up)
         data["certain_digits"] = c.enclosure.certain_digits
-    if isinstance(c.formula, Formula):
+    if isinstance(c.formula, Formula | Root):
         data |= {"exact": c.formula.exact, "latex": c.formula.latex}
     return data | {"method": c.method, "note": c.note}
