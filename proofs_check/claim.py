@@ -59,14 +59,15 @@ class Claim:
 
     ``statement`` derives problem and conclusion from the models, in the trusted part of the product; ``witness`` is
     a point at which the assumptions hold, so that the claim is not empty; ``argument`` says how it is proved, for a
-    referee; ``uses`` names claims it rests on.
+    referee; ``uses`` names claims it rests on.  ``missing`` says of an open claim what its proof lacks; such a claim
+    has no certificate, and its statement is words only.
     """
 
     id: str
     text: str
     source: Source
     scope: Scope
-    statement: Callable[[], Statement]
+    statement: Callable[[], Statement] = lambda: Statement("open", {}, {})
     latex: str = ""
     assumptions: str = ""
     argument: str = ""
@@ -78,3 +79,4 @@ class Claim:
     def _repr_latex_(self) -> str | None:
         """Return the statement as a notebook typesets it."""
         return f"$\\displaystyle {self.latex}$" if self.latex else None
+    missing: str = ""

@@ -112,8 +112,12 @@ def _nonnegative(form: Length) -> bool:
         return True
     if not rising and least < 0:
         return False
-    if rising and falling:  # the widest first: the lowest queues are merged first, as in a merge sort
-        r, s = (min(part, key=lambda k: (-sum(map(bool, cell.columns[k])), k)) for part in (rising, falling))
+    if rising and falling:  # the steepest first, as Euclid does; among equals the lowest queues, as a merge sort does
+
+        def rank(k: int) -> tuple[Any, int, int]:
+            return -abs(slopes[k]), -sum(map(bool, cell.columns[k])), k
+
+        r, s = min(rising, key=rank), min(falling, key=rank)
         raise Split({"order": [r, s]}, cell.order(r, s))
     r = (rising or falling)[0]
     raise Split({"zero": r}, cell.zero(r))

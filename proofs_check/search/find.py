@@ -24,6 +24,8 @@ def find(claim: Claim) -> dict[str, Any]:
     NotFound
         The search ended without a proof; the claim stays open.
     """
+    if claim.missing:
+        raise NotFound(f"open: {claim.missing}")
     statement = claim.statement()
     if statement.kind == "all":
         pairs = zip(statement.problem["parts"], statement.conclusion["parts"], strict=True)

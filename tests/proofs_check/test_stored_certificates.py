@@ -10,7 +10,8 @@ from proofs_check.check.exact import Rejected
 from proofs_check.registry import claims, ordered
 from proofs_check.verify import Status, certificate_folder, check_against, stored, verification
 
-CLAIMS = claims()
+OPEN = {name: c for name, c in claims().items() if c.missing}
+CLAIMS = {name: c for name, c in claims().items() if not c.missing}
 
 
 def certificate(name):
@@ -42,6 +43,15 @@ def replaced(data, path, value):
 def test_every_claim_has_its_expected_verdict(name):
     v = verification(name)
     assert v.status is Status[CLAIMS[name].expected.name], v.reason
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_an_open_claim_says_what_is_missing_and_stays_open(name):
+    v = verification(name)
+    assert v.status is Status.OPEN
+    assert v.reason == OPEN[name].missing
+    assert not v.settled
+    assert stored(name) is None
 
 
 @pytest.mark.parametrize("name", CLAIMS)

@@ -79,7 +79,7 @@ CLAIMS = (
         id="noisy.independent.where-worse",
         text="d = 3, errors at every gap with chance 2/5: worse than random routing for loads in (0, 99/400] and [13/16, 5/6),"
         " better for loads in [117/400, 321/400]; loads of total length below 3/50 are not decided.",
-        latex=r"d=3,\ \varepsilon=\tfrac25:\quad E T \gtrless \frac{1}{1-\lambda}",
+        latex=r"d=3,\ \varepsilon=\tfrac25:\quad E T > \frac{1}{1-\lambda} \text{ or } E T < \frac{1}{1-\lambda}",
         source=Source((), "ours"),
         scope=Scope.BOX,
         statement=lambda: together(

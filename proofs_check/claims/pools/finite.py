@@ -116,4 +116,18 @@ CLAIMS = (
         definitions=(*DEFINITIONS, "stationary-law"),
         witness={"u": "0", "p": "1/4", "z": "1/2", "t": "1/8", "w": "1/2"},
     ),
+    Claim(
+        id="pools.first-order.limit",
+        text="For Lam_(j*-1) < lam < Lam_(j*) and SA-JSQ: N lam (E T - D*) tends to the sum over faster pools of (m_j/m_(j*) - 1)"
+        " (Lam_j/(lam - Lam_j) - Lam_(j-1)/(lam - Lam_(j-1))).",
+        latex=r"N\lambda(E T-D^*) \to \sum_{j<j^*}\Big(\frac{m_j}{m_{j^*}}-1\Big)"
+        r"\Big[\frac{\Lambda_j}{\lambda-\Lambda_j}-\frac{\Lambda_{j-1}}{\lambda-\Lambda_{j-1}}\Big]",
+        source=Source((), "ours"),
+        scope=Scope.ALL,
+        assumptions=MODEL + "; N g_j integers",
+        argument="The identity at finite N, with the means of the fast chain for the idle servers of faster pools.",
+        definitions=("load", "pools", "mean-response"),
+        uses=("pools.first-order", "pools.fluid.fast-chain"),
+        missing="convergence of the mean numbers of idle servers, and of waiting jobs and slower busy servers to 0",
+    ),
 )

@@ -165,4 +165,16 @@ CLAIMS = (
         " of pool 1 below the last one that is written is 0; the same at any depth.",
         definitions=DEFINITIONS,
     ),
+    Claim(
+        id="pools.attraction",
+        text="The equilibrium of SA-JSQ and SA-JIQ attracts every start of finite mass.",
+        latex=r"\sum_{j,k} x_{k,j}(0)<\infty \implies x(t)\to x^*",
+        source=Source(("P3", "P4"), "states"),
+        scope=Scope.ALL,
+        assumptions=MODEL + "; finite mass at the start",
+        argument="A monotone flow between a start above and one below, whose mass changes at rate lam - busy speed.",
+        definitions=DEFINITIONS,
+        uses=("pools.fixed-point",),
+        missing="uniqueness and monotony of the fluid flow, whose right-hand side is discontinuous",
+    ),
 )
