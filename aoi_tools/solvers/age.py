@@ -173,7 +173,9 @@ def certified(evaluate: Callable[[Balls], Any], digits: int, *, fixed: bool = Fa
 def _written(x: Any) -> Enclosure:
     """Return the enclosure of a value; a ball of radius zero is an exact value."""
     for part in (x.mid(), x.rad()) if isinstance(x, arb) and x.is_finite() else ():
-        if part != 0 and abs(sum(map(int, part.man_exp()[1:]))) > FARTHEST:
+        if part != 0 and abs(int(part.man_exp()[1])) > FARTHEST:
+            if x.contains(0) and x.rad() > 1:
+                raise Undecided("the enclosure lost all its digits at this precision; raise the precision")
             raise InputError(
                 f"the value is too small or too large to be written out: beyond 2^-{FARTHEST}..2^{FARTHEST}; "
                 "give a smaller index or at"

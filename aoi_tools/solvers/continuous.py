@@ -14,6 +14,7 @@ from exactchains.truth import InputError, Undecided
 
 TERMS = 7
 FARTHEST = 1_000_000  # mean times between informative updates up to which a tail is evaluated
+MOST_PHASES = 20  # of an Erlang service whose tail is evaluated
 MOST_SERVICES = 10_000  # terms of an alternating sum
 
 
@@ -121,6 +122,8 @@ def _rational_tail(discipline: Discipline, x: fmpq, domain: Balls) -> arb:
     Evaluated as e^{-rx} c e^{(M + r)x} e_n with -r close to the root of D with the largest real part: the second factor
     grows like a power of x, so a far tail keeps its digits.
     """
+    if (phases := getattr(getattr(discipline, "service", None), "phases", 1)) > MOST_PHASES:
+        raise InputError(f"phases = {phases}: age_ccdf takes Erlang laws of at most {MOST_PHASES} phases")
     F = Fractions("s")
     s = F["s"]
     d, peak = discipline.transforms(s, F)

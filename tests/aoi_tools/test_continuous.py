@@ -249,6 +249,7 @@ def test_series_arithmetic():
         (lambda: find("mg1").make({"lam": "1/2", "service": "erlang:1/2,1"}), InputError, "phases"),
         (lambda: value("mm1", "age_ccdf", lam="1/2", mu="1"), InputError, "needs at"),
         (lambda: value("dm1", "age_ccdf", lam="1/2", mu="1", at="1e9"), InputError, "at = 1000000000: at most"),
+        (lambda: value("mg1", "age_ccdf", lam="1/2", service="erlang:99,99", at="5"), InputError, "at most 20 phases"),
         (lambda: value("md1", "age_ccdf", lam="1/2", mu="1", at="1e5"), InputError, "at = 100000: at most"),
         (lambda: value("mm1", "tail", lam="1/2", mu="1", index=10**9), InputError, "too small or too large"),
         (lambda: age_tail(Blocking(1, Deterministic(1)), fmpq(1), D), InputError, "age_ccdf: available"),
