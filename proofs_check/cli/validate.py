@@ -8,6 +8,7 @@ import click
 from proofs_check.cli.words import assignments, indices, names
 from proofs_check.simulators.intervals import METHODS
 from proofs_check.simulators.pages import html_text, junit_text
+from proofs_check.simulators.presets import read_names
 from proofs_check.simulators.validation import Rule, validate
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, Verdict
 from proofs_check.simulators.wording import lines, plain
@@ -31,6 +32,7 @@ EXIT = {Verdict.AGREES: 0, Verdict.DISAGREES: 1, Verdict.UNDECIDED: 3}
 @click.option("--interval", default="batch", show_default=True, help=f"how errors are found: {', '.join(METHODS)}")
 @click.option("--sequential", is_flag=True, help="intervals that hold at every look at a growing run")
 @click.option("--format", "preset", help="whose output it is; found from the columns when not given")
+@click.option("--columns", type=click.Path(dir_okay=False, path_type=Path), help='TOML: t_arrive = "my arrival" ..')
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="write JUnit XML")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="write one HTML page")
 @click.option("--json", "as_json", is_flag=True, help="as JSON")
@@ -45,6 +47,7 @@ def command(
     interval: str,
     sequential: bool,
     preset: str | None,
+    columns: Path | None,
     junit: Path | None,
     html: Path | None,
     as_json: bool,
@@ -62,6 +65,7 @@ def command(
         margin=margin,
         preset=preset,
         warmup=warmup,
+        names=read_names(columns) if columns else None,
         rule=Rule(interval, sequential),
     )
     if junit:

@@ -88,7 +88,9 @@ class ClassicKnowledge:
         chain = birth_death(self.model.name, self.values)
         if chain is None:
             return None
-        if quantity == "mean_wait" and shape in ("Jobs", "JobStream") and self.model.name == "mm1":
+        if quantity == "mean_wait" and shape in ("Jobs", "JobStream", "Vectors"):  # weights are jobs, not time
+            if self.model.name != "mm1":
+                return None
             return _daley(float(self.values["lam"] / self.values["mu"])) / float(self.values["mu"]) ** 2
         if shape == "Values":
             return None

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,15 @@ class MemoryTable:
         names = [self.columns[c] if isinstance(c, int) else c for c in columns]
         yield 1, np.column_stack([self._checked(name) for name in names])
 
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Give columns other names."""
+        self._data = {names.get(name, name): values for name, values in self._data.items()}
+        self.columns = list(self._data)
+
+    def texts(self, column: str) -> list[str]:
+        """Return a column as text."""
+        return [str(x).strip() for x in self._data[column]]
+
     def _checked(self, name: str) -> Floats:
         values = self._data[name]
         if values.dtype == object:
@@ -47,7 +57,10 @@ class MemoryTable:
             return array.astype(float)
         read = np.empty(len(array), dtype=object)
         for i, x in enumerate(values):  # None, Decimal and numpy numbers become floats, text stays
-            read[i] = float("nan") if x is None else x if isinstance(x, str) else float(x)
+            try:
+                read[i] = float("nan") if x is None else x if isinstance(x, str) else float(x)
+            except (TypeError, ValueError):
+                raise InputError(f"{source} row {i + 1}, column {name}: {str(x)[:40]!r} is no number") from None
         return read.astype(float) if all(isinstance(x, float) for x in read) else read
 
 
@@ -72,6 +85,26 @@ def table_of(data: Any, source: str = "data") -> MemoryTable:
     if isinstance(rows[0], Sequence) and not isinstance(rows[0], str) and len(rows[0]) == 2:
         return MemoryTable({"t": [row[0] for row in rows], "value": [row[1] for row in rows]}, source)
     return MemoryTable({"value": rows}, source)
+
+
+def read_parquet(path: Path) -> MemoryTable:
+    """Return the columns of a Parquet file."""
+    if find_spec("pyarrow") is None:
+        raise InputError(f"{path}: Parquet needs pyarrow: pip install 'exaq[parquet]'; CSV and JSON need nothing")
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_table
+
+    try:
+        frame = read_table(path)
+    except (ArrowException, OSError) as error:
+        raise InputError(f"{path}: no readable Parquet: {str(error)[:150]}") from None
+    return MemoryTable({name: _plain_column(frame[name]) for name in frame.column_names}, str(path))
+
+
+def _plain_column(column: Any) -> Any:
+    """Return an Arrow column as numbers, or as a list where it holds anything else."""
+    array = column.to_numpy()
+    return array if array.dtype.kind in "fiub" else column.to_pylist()
 
 
 def read_json(path: Path) -> Any:

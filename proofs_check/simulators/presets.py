@@ -1,5 +1,6 @@
 """Which columns of whose output mean what: one preset a simulator, found from the columns unless it is named."""
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +10,16 @@ import numpy as np
 
 from exactchains.truth import InputError
 from proofs_check.simulators import job_stream
+from proofs_check.simulators.finished import Histogram, StationTable, Summary
 from proofs_check.simulators.jobs import Jobs
-from proofs_check.simulators.memory import MemoryTable, read_json, table_of
+from proofs_check.simulators.memory import read_json, read_parquet, table_of
 from proofs_check.simulators.observed import Observed
+from proofs_check.simulators.omnetpp import COLUMNS, Vectors
 from proofs_check.simulators.paths import Levels
 from proofs_check.simulators.pieces import Floats
 from proofs_check.simulators.slot_ages import AGE_NAMES, SlotAges
 from proofs_check.simulators.table import Table
-from proofs_check.simulators.values import HALF_WIDTH, VALUE, WEIGHTS, Summary, Values
+from proofs_check.simulators.values import HALF_WIDTH, VALUE, WEIGHTS, Values
 
 TIME = ("t", "time", "clock", "vectime")
 IN_SYSTEM = ("level", "value", "number", "n", "system", "num_total", "in_system", "queue_length", "vecvalue")
@@ -25,6 +28,8 @@ IN_SERVICE = ("busy", "claimers_length", "in_service", "server")
 ARRIVE = ("t_arrive", "t_gen", "arrival", "arrival_time", "arrive", "gen", "generated", "start_time")
 START = ("t_start", "start", "service_start", "service_start_time")
 SERVER = ("server", "server_id", "q_id")
+HOW_OFTEN = ("count", "frequency", "occurrences")
+HOW_LONG = ("total_time", "total_duration", "time_spent")
 END = ("t_depart", "t_end", "departure", "depart", "departure_time", "delivery", "end_time")
 
 
@@ -38,23 +43,27 @@ class Preset:
     read: Callable[[Any, Observed], Any]
 
 
-def read(data: Any, seen: Observed, *, preset: str | None = None) -> Any:
+def read(data: Any, seen: Observed, *, preset: str | None = None, names: Mapping[str, str] | None = None) -> Any:
     """Return the canonical shape of a simulator's output: a file, or data in memory.
 
     Parameters
     ----------
     data
-        Path of a CSV, TSV, JSON or JSONL file; or a DataFrame, an array, a list of records, a dictionary of columns.
+        Path of a CSV, TSV, JSON, JSONL or Parquet file; or a DataFrame, an array, a list of records, a dictionary of
+        columns.
     seen
         What the model says about the system that was observed.
     preset
         Name of one of ``PRESETS``; None: the first whose columns are there.
+    names
+        The user's name of each canonical column, where it is another.
     """
-    table = opened(data)
+    table = renamed(opened(data), names) if names else opened(data)
     if seen.slots:
-        if preset not in (None, "slot-ages"):
-            raise InputError(f"--format {preset}: a model of slot ages reads slot-ages only")
-        return SlotAges(table)
+        if preset not in (None, "slot-ages", "histogram"):
+            raise InputError(f"--format {preset}: a model of slot ages reads slot-ages and histogram")
+        counted = _first(table.columns, AGE_NAMES) and _first(table.columns, HOW_OFTEN)
+        return _histogram(table, seen) if counted or preset == "histogram" else SlotAges(table)
     chosen = _named(preset, table) if preset else next((p for p in PRESETS if p.fits(table.columns)), None)
     if chosen is None:
         raise InputError(
@@ -71,18 +80,33 @@ def opened(data: Any) -> Any:
         path = Path(data)
         if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
             return table_of(_rows(read_json(path), path), str(path))
+        if path.suffix.lower() in (".parquet", ".pq"):
+            return read_parquet(path)
         return Table(path)
     return table_of(data)
 
 
-def mapped(data: Any, names: Mapping[str, str]) -> MemoryTable:
-    """Return data in memory under the canonical names: ``names`` maps canonical to the user's name."""
-    table = opened(data)
+def renamed(table: Any, names: Mapping[str, str]) -> Any:
+    """Return a table whose columns carry canonical names: ``names`` maps canonical to the user's name."""
     for name in names.values():
         if name not in table.columns:
             raise InputError(f"{table.path}: no column {name[:60]!r}; there are {', '.join(table.columns)[:200]}")
-    rows = np.concatenate([rows for _, rows in table.blocks(list(names.values()))])
-    return MemoryTable(dict(zip(names, rows.T, strict=True)), str(table.path))
+    if len(set(names.values())) < len(names):
+        raise InputError("--columns: one column stands for two names; map each once")
+    table.rename({own: canonical for canonical, own in names.items()})
+    return table
+
+
+def read_names(path: Path) -> dict[str, str]:
+    """Read a TOML file of lines ``canonical = "name in the data"``."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: no readable TOML: {str(error)[:150]}") from None
+    bad = next((key for key, value in found.items() if not isinstance(value, str)), None)
+    if bad is not None or not found:
+        raise InputError(f'{path}: write lines such as t_arrive = "my arrival"; {bad or "nothing"} is no such line')
+    return found
 
 
 def _rows(found: Any, path: Path) -> Any:
@@ -218,6 +242,22 @@ def _summary(table: Any, seen: Observed) -> Summary:
     return Summary(table, "mean", _first(table.columns, HALF_WIDTH))
 
 
+def _histogram(table: Any, seen: Observed) -> Histogram:
+    value = _first(table.columns, AGE_NAMES if seen.slots else IN_SYSTEM + VALUE)
+    weight = _first(table.columns, HOW_OFTEN + HOW_LONG)
+    if value is None or weight is None:
+        raise InputError(f"{table.path}: a histogram has columns value and count (or total_time)")
+    return Histogram(table, (value, weight), seen, timed=weight in HOW_LONG)
+
+
+def _line(table: Any, seen: Observed) -> StationTable:
+    return StationTable(table, seen, analytic=True)
+
+
+def _jmt(table: Any, seen: Observed) -> StationTable:
+    return StationTable(table, seen, analytic=False)
+
+
 def _has(*names: str) -> Callable[[list[str]], bool]:
     return lambda columns: set(names) <= set(columns)
 
@@ -226,7 +266,12 @@ def _any_of(*groups: tuple[str, ...]) -> Callable[[list[str]], bool]:
     return lambda columns: all(_first(columns, group) for group in groups)
 
 
+STATIONS = _has("Station", "JobClass", "QLen", "RespT", "Tput")
+
 PRESETS = (
+    Preset("omnetpp", "OMNeT++ vectors in CSV-R", _has(*COLUMNS), Vectors),
+    Preset("jmt", "JMT or LINE table of stations, simulated", STATIONS, _jmt),
+    Preset("line", "LINE table of stations, computed", STATIONS, _line),
     Preset("ciw", "Ciw get_all_records()", _has("node", "arrival_date", "service_start_date", "exit_date"), _ciw),
     Preset("queueing-tool", "queueing-tool get_queue_data()", _has("arrival", "service", "departure"), _queueing_tool),
     Preset(
@@ -234,6 +279,12 @@ PRESETS = (
     ),
     Preset("simmer", "simmer get_mon_arrivals()", _has("start_time", "end_time", "activity_time"), _simmer),
     Preset("simpy-jobs", "job trace: t_arrive, t_start, t_depart", _any_of(ARRIVE, END), _jobs),
+    Preset(
+        "histogram",
+        "value, and count or total_time",
+        lambda columns: _any_of(IN_SYSTEM + VALUE, HOW_OFTEN + HOW_LONG)(columns) and not _first(columns, TIME),
+        _histogram,
+    ),
     Preset("salabim", "level over time: t, level", _any_of(TIME, IN_SYSTEM + WAITING), _levels),
     Preset("values", "values whose mean is the quantity: value, and optionally weight", _any_of(VALUE), _values),
     Preset("summary", "a reported mean: mean, and optionally half_width", _has("mean"), _summary),

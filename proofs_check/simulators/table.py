@@ -1,7 +1,7 @@
 """Text tables of numbers, read in blocks: every fault names its line."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
@@ -49,6 +49,17 @@ class Table:
             while lines := _block(file, self.path):
                 yield line, self._numbers(lines, where, line)
                 line += len(lines)
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Give columns other names."""
+        self.columns = [names.get(name, name) for name in self.columns]
+
+    def texts(self, column: str) -> list[str]:
+        """Return the cells of a column as text; for small tables."""
+        where = self.columns.index(column)
+        with self.path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.reader(file, delimiter=self.delimiter))[1:]
+        return [row[where].strip() for row in rows if len(row) > where]
 
     def _numbers(self, lines: list[str], where: Sequence[int], line: int) -> Floats:
         marks = len(self.columns) - 1

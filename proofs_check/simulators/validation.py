@@ -14,12 +14,12 @@ from proofs_check.catalogue.model import Model, spelled
 from proofs_check.simulators import presets
 from proofs_check.simulators.cycles import cycles
 from proofs_check.simulators.diagnosis import Diagnosis, diagnose
+from proofs_check.simulators.finished import Finished
 from proofs_check.simulators.holm import Judged, step_down
 from proofs_check.simulators.intervals import method
 from proofs_check.simulators.knowledge import Knowledge, knowledge
 from proofs_check.simulators.pieces import Floats
 from proofs_check.simulators.statistics import BATCHES, MEAN, Statistic, estimate
-from proofs_check.simulators.values import Summary
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, Judgement, Margin, Verdict, judge
 from proofs_check.simulators.warmup import read_fraction, transient, without_beginning
 
@@ -78,6 +78,7 @@ def validate(
     preset: str | None = None,
     warmup: str = "0",
     rule: Rule | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> Validation:
     """Return the verdict on a simulator's output.
 
@@ -97,6 +98,8 @@ def validate(
         The difference that does not matter: ``5%`` or ``0.05`` of the exact value, or ``abs:0.01``.
     rule
         How intervals are formed; batch means for one look at the run unless given.
+    names
+        The data's name of each canonical column (``t_arrive``, ``value``, ..), where it is another.
 
     Guarantee
     ---------
@@ -115,7 +118,7 @@ def validate(
     thing = subject.build(values)
     known = knowledge(subject, values, thing)
     exact = subject.results(thing, quantities, indices, known.digits)
-    read = presets.read(data, known.observed, preset=preset)
+    read = presets.read(data, known.observed, preset=preset, names=names)
     judged = [_judged(read, known, result, tolerance, cut, rule) for result in exact]
     findings = []
     for result, verdict in zip(exact, step_down(judged), strict=True):
@@ -136,13 +139,13 @@ def validate(
 
 def _judged(read: Any, known: Knowledge, result: Result, margin: Margin, cut: float, rule: Rule) -> Judged:
     """Return the verdict on one quantity as a function of how many are judged with it; the data are read once."""
-    if isinstance(read, Summary):
-        if rule != Rule():
-            raise InputError(f"{read.path}: a summary holds one value; --interval and --sequential need the run itself")
-        reported = read.summary()
-        return lambda tests, alarms: judge(result, reported, margin=margin, tests=tests, alarms=alarms)
-    pieces, statistic = _pieces(read, known, result, cut, rule)
     constant = known.variance_constant(result.quantity, result.index, type(read).__name__)
+    if isinstance(read, Finished):
+        if rule != Rule() or cut:
+            raise InputError(f"{read.path}: there is no run here; --interval, --sequential and --warmup need one")
+        given = read.summary(result.quantity, result.index, constant)
+        return lambda tests, alarms: judge(result, given, margin=margin, tests=tests, alarms=alarms)
+    pieces, statistic = _pieces(read, known, result, cut, rule)
     whole = estimate(pieces, statistic, method=rule.interval, sequential=rule.sequential)
     begun = functools.cache(lambda: transient(pieces))
 

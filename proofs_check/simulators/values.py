@@ -1,6 +1,5 @@
-"""Bare values whose mean is the quantity, and summaries that a tool computed itself."""
+"""Bare values whose mean is the quantity."""
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from exactchains.truth import InputError
 from proofs_check.simulators.pieces import Pieces
-from proofs_check.simulators.statistics import MEAN, VARIANCE, Estimate, Statistic
+from proofs_check.simulators.statistics import MEAN, VARIANCE, Statistic
 
 VALUE = ("value", "age", "wait", "response", "x")
 WEIGHTS = ("weight", "duration")
@@ -45,35 +44,3 @@ class Values:
 
     def notes(self) -> Iterator[str]:
         yield from ()
-
-
-class Summary:
-    """A mean with the half width of its 95 % interval, as another program reports it; without one: undecided."""
-
-    what = "value"
-    count = 1
-
-    def unit(self, quantity: str) -> str:
-        return "values"
-
-    def __init__(self, table: Any, value: str, half_width: str | None) -> None:
-        line, rows = next(iter(table.blocks([value, *([half_width] if half_width else [])])), (2, np.empty((0, 1))))
-        if len(rows) != 1 or not np.isfinite(rows).all() or (rows[:, 1:] < 0).any():
-            raise InputError(f"{table.path} line {line}: a summary is one line of finite numbers, half width >= 0")
-        self.value = float(rows[0, 0])
-        self.half_width = float(rows[0, 1]) if half_width else math.inf
-        self.path = table.path
-
-    quantities = ("any mean",)
-
-    def summary(self) -> Estimate:
-        """Return the estimate that was reported, taken at its word."""
-        error = self.half_width / 1.959963984540054
-        effective = math.inf if math.isfinite(error) else 0.0
-        return Estimate(self.value, error, 10**9, effective, math.nan, False, False)
-
-    def notes(self) -> Iterator[str]:
-        if math.isfinite(self.half_width):
-            yield "the error is taken as reported; naive intervals of dependent data are far too short"
-        else:
-            yield "the summary has no error (column half_width); nothing can be decided from it"

@@ -1,5 +1,6 @@
 """Verdicts in words and as data."""
 
+import math
 from typing import Any
 
 from exactchains import decimals
@@ -26,11 +27,13 @@ def finding_lines(finding: Finding) -> list[str]:
     kind = "confidence sequence" if e.sequential else "interval"
     count = f"{e.batches} {'cycles' if e.method == 'regenerative' else 'batches'}"
     count += f" {e.method}" if e.method in ("overlapping", "spectral") else ""
+    spread = f"+- {half:.2g} ({j.confidence:.4g} {kind}, {count}, worth {e.effective:.0f} independent observations)"
+    if e.method == "reported":
+        spread = f"+- {half:.2g} ({j.confidence:.4g} {kind})" if half < math.inf else "(no error given)"
     text = [
         f"{j.label}: {j.verdict.value}: {j.reason}",
         f"  exact       {shown_exact(j.exact.enclosure)}",
-        f"  simulated   {e.value:.6g} +- {half:.2g} ({j.confidence:.4g} {kind}, {count}, "
-        f"worth {e.effective:.0f} independent observations)",
+        f"  simulated   {e.value:.6g} {spread}",
         f"  difference  {j.difference:+.3g}{ratio}; margin {j.tolerance:.3g} ({j.margin})",
     ]
     if j.verdict is Verdict.UNDECIDED and 0 < j.needed < float("inf"):
