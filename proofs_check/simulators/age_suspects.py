@@ -5,6 +5,7 @@ from typing import Any
 
 from flint import fmpq
 
+from aoi_tools.models.law import AT_SUCCESS, SAMPLING, Sampling
 from aoi_tools.models.schedules import Schedule
 from aoi_tools.models.schemes import Actual, Delayed, Feedback, Generalised, Periodic
 from aoi_tools.solvers.age import age_quantity
@@ -22,6 +23,23 @@ def suspects(scheme: Any, quantity: str, index: int | None) -> Iterator[Suspect]
             yield Suspect(fault, make())
         except (DoesNotExist, InputError, Undecided):
             continue  # this fault has no stationary value here
+
+
+def in_uses(scheme: Any, sampling: Sampling, quantity: str) -> Iterator[Suspect]:
+    """Yield what known faults would give for the mean or variance of the age in channel uses.
+
+    Those of the slot age, carried over, and the other conventions of reading an age.
+    """
+    moment, n = quantity.removeprefix("age_"), sampling.n
+    scale, fixed = (n, sampling.start + sampling.offset_mean) if moment == "mean" else (n * n, sampling.offset_variance)
+    for suspect in suspects(scheme, f"slot_{moment}", None):
+        yield Suspect(suspect.fault, _affine(suspect.value, scale, fixed))
+    for convention in SAMPLING:
+        for at_success in AT_SUCCESS:
+            other = Sampling(n, convention, at_success)
+            if other != sampling:
+                fault = f"the convention sampling={convention} at_success={at_success}"
+                yield Suspect(fault, age_quantity(scheme, quantity, digits=DIGITS, sampling=other).enclosure)
 
 
 def _readings(scheme: Any, quantity: str, index: int | None) -> Iterator[tuple[str, Any]]:

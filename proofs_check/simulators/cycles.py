@@ -9,7 +9,7 @@ from proofs_check.simulators.jobs import Jobs
 from proofs_check.simulators.observed import Observed
 from proofs_check.simulators.paths import Levels
 from proofs_check.simulators.pieces import Floats
-from proofs_check.simulators.slot_ages import GAPS, OBSERVABLES, SlotAges
+from proofs_check.simulators.slot_ages import SlotAges
 from proofs_check.simulators.statistics import MEAN, Statistic
 
 
@@ -71,14 +71,14 @@ def _of_time(jobs: Jobs, quantity: str, least: int) -> Floats:
 
 
 def _of_ages(ages: SlotAges, quantity: str, index: int | None) -> tuple[Floats, Statistic]:
-    if quantity in GAPS:
+    if quantity in ages.gaps:
         pieces, statistic = ages.pieces(quantity, index)
         return pieces.array(), statistic  # every gap is a cycle
     ages.pieces(quantity, index)  # checks the file from its beginning
     skipped, age = ages.skipped, np.concatenate(list(ages.rewound()))
     if skipped:
         raise InputError(f"{ages.path}: slots are left out; cycles need the age of every slot")
-    observable, statistic = OBSERVABLES[quantity]
+    observable, statistic = ages.observables[quantity]
     return grouped(np.ones(len(age)), observable(age, index or 0), age == 0), statistic
 
 

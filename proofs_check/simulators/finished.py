@@ -9,7 +9,7 @@ import numpy as np
 from exactchains.truth import InputError
 from proofs_check.simulators.observed import Observed
 from proofs_check.simulators.pieces import Floats
-from proofs_check.simulators.slot_ages import OBSERVABLES
+from proofs_check.simulators.slot_ages import observables
 from proofs_check.simulators.statistics import MEAN, Estimate, Statistic
 
 NORMAL = 1.959963984540054
@@ -147,7 +147,11 @@ class Histogram(Finished):
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        return tuple(OBSERVABLES) if self.seen.slots else ("mean_queue", "tail", "mean_wait", "mean_response")
+        return (
+            tuple(observables(self.seen.sampling))
+            if self.seen.slots
+            else ("mean_queue", "tail", "mean_wait", "mean_response")
+        )
 
     def unit(self, quantity: str) -> str:
         return "slots" if self.seen.slots else "units of time" if self.timed else "values"
@@ -170,7 +174,7 @@ class Histogram(Finished):
 
     def _observed(self, quantity: str, index: int) -> tuple[Floats, Statistic]:
         if self.seen.slots:
-            observable, statistic = OBSERVABLES[quantity]
+            observable, statistic = observables(self.seen.sampling)[quantity]
             return observable(self.values, index), statistic
         if quantity == "tail":
             if self.seen.servers > 1:

@@ -36,10 +36,13 @@ class Knowledge(Protocol):
 def knowledge(model: Model, values: Mapping[str, Any], thing: Any) -> Knowledge:
     """Return what is known about a model of the catalogue."""
     if model.name.startswith("age.") and hasattr(thing, "scheme"):
-        return AgeKnowledge(thing.scheme)
+        return AgeKnowledge(thing.scheme, thing.sampling)
     if hasattr(thing, "policy"):
         return BalancingKnowledge(model, values, thing)
     return ClassicKnowledge(model, values)
+
+
+IN_USES = {"age_mean": "slot_mean", "age_variance": "slot_variance"}  # ages in channel uses from those in slots
 
 
 class AgeKnowledge:
@@ -47,11 +50,15 @@ class AgeKnowledge:
 
     digits = 15
 
-    def __init__(self, scheme: Any) -> None:
-        self.scheme = scheme
-        self.observed = Observed(slots=True, renews=len(scheme.modes) == 1)
+    def __init__(self, scheme: Any, sampling: Any = None) -> None:
+        self.scheme, self.sampling = scheme, sampling
+        self.observed = Observed(slots=True, renews=len(scheme.modes) == 1, sampling=sampling)
 
     def variance_constant(self, quantity: str, index: int | None, shape: str = "slots") -> float | None:
+        if quantity in IN_USES and self.sampling is not None:
+            slots = self.variance_constant(IN_USES[quantity], index, shape)
+            power = 4 if quantity == "age_variance" else 2
+            return None if slots is None else slots * float(self.sampling.n) ** power
         if quantity not in OBSERVABLES:
             return None
         observable, statistic = OBSERVABLES[quantity]
@@ -63,7 +70,10 @@ class AgeKnowledge:
         return age_variance_constant(self.scheme, lambda j: observable(j, index or 0))
 
     def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
-        return age_suspects.suspects(self.scheme, quantity, index)
+        if quantity not in IN_USES or self.sampling is None:
+            yield from age_suspects.suspects(self.scheme, quantity, index)
+            return
+        yield from age_suspects.in_uses(self.scheme, self.sampling, quantity)
 
     def notes(self, read: Any) -> Iterator[str]:
         yield from ()

@@ -1,6 +1,7 @@
 """What a model says about the system that was observed, as far as reading data needs it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -8,10 +9,12 @@ class Observed:
     """How data of a model are to be read.
 
     ``rate`` is the arrival rate, for Little's law; ``servers`` the number over which queue lengths are averaged;
-    ``slots`` whether the data are slot ages, and ``renews`` whether every age 0 starts the process afresh.
+    ``slots`` whether the data are slot ages, ``renews`` whether every age 0 starts the process afresh, and
+    ``sampling`` how ages in channel uses follow from them.
     """
 
     rate: float | None = None
     servers: int = 1
     slots: bool = False
     renews: bool = False
+    sampling: Any = None

@@ -63,7 +63,7 @@ def read(data: Any, seen: Observed, *, preset: str | None = None, names: Mapping
         if preset not in (None, "slot-ages", "histogram"):
             raise InputError(f"--format {preset}: a model of slot ages reads slot-ages and histogram")
         counted = _first(table.columns, AGE_NAMES) and _first(table.columns, HOW_OFTEN)
-        return _histogram(table, seen) if counted or preset == "histogram" else SlotAges(table)
+        return _histogram(table, seen) if counted or preset == "histogram" else SlotAges(table, seen.sampling)
     chosen = _named(preset, table) if preset else next((p for p in PRESETS if p.fits(table.columns)), None)
     if chosen is None:
         raise InputError(

@@ -22,36 +22,60 @@ OBSERVABLES: dict[str, tuple[Callable[[Floats, int], Floats], Statistic]] = {
     "failure": (lambda age, j: (age > 0).astype(float), MEAN),
 }
 
-
-GAPS: dict[str, Callable[[Floats, int], Floats]] = {
-    "gap_mean": lambda gap, z: gap,
-    "gap_second_moment": lambda gap, z: gap * gap,
-    "gap_pmf": lambda gap, z: (gap == z).astype(float),
+GAPS: dict[str, tuple[Callable[[Floats, int], Floats], Statistic]] = {
+    "gap_mean": (lambda gap, z: gap, MEAN),
+    "gap_second_moment": (lambda gap, z: gap * gap, MEAN),
+    "gap_pmf": (lambda gap, z: (gap == z).astype(float), MEAN),
 }
+Observables = dict[str, tuple[Callable[[Floats, int], Floats], Statistic]]
+
+
+def observables(sampling: Any) -> Observables:
+    """Return what is read from the slot ages J; with a sampling also the age start + n J + V in channel uses."""
+    if sampling is None:
+        return OBSERVABLES
+    n, fixed = sampling.n, float(sampling.start + sampling.offset_mean)
+    spread = float(sampling.offset_variance)  # V is independent of J: its variance is added
+    variance = Statistic("variance of the age", lambda a, b: b - a * a + spread, VARIANCE.gradient)
+    age = lambda j, _: n * j + fixed  # noqa: E731
+    return OBSERVABLES | {"age_mean": (age, MEAN), "age_variance": (age, variance)}
+
+
+def gap_observables(sampling: Any) -> Observables:
+    """Return what is read from the gaps Z; with a sampling also the peak start + n Z, less its last use."""
+    if sampling is None:
+        return GAPS
+    n, fixed = sampling.n, sampling.start - sampling.last_use
+    peak = lambda z, _: n * z + fixed  # noqa: E731
+    return GAPS | {"peak_mean": (peak, MEAN), "peak_variance": (peak, VARIANCE)}
 
 
 class SlotAges:
     """A file of slot ages: a column of ages and, optionally, one of slot numbers; read and checked in blocks.
 
     Checked: ages are whole and not negative, slots increase by whole steps, and from one row to the next the age
-    either grows with the slots or has restarted in between.
+    either grows with the slots or has restarted in between.  With ``sampling`` ages in channel uses follow from them.
     """
 
     what = "slots"
-    quantities = (*OBSERVABLES, *GAPS)
 
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: Any, sampling: Any = None) -> None:
+        self.observables, self.gaps = observables(sampling), gap_observables(sampling)
         self.path = table.path
         self._table = table
         self._where = [0] if table.headless and len(table.columns) == 1 else self._named(table)
         self.least, self.rows, self.skipped = np.inf, 0, False
 
     @property
+    def quantities(self) -> tuple[str, ...]:
+        return (*self.observables, *self.gaps)
+
+    @property
     def count(self) -> int:
         return self.rows
 
     def unit(self, quantity: str) -> str:
-        return "gaps" if quantity in GAPS else "slots"
+        return "gaps" if quantity in self.gaps else "slots"
 
     def blocks(self) -> Iterator[Floats]:
         """Yield the ages in order, checked."""
@@ -79,9 +103,9 @@ class SlotAges:
         """Return the observations of one quantity and the statistic that estimates it."""
         if quantity not in self.quantities:
             raise InputError(f"{quantity} cannot be estimated from slot ages; these can: {', '.join(self.quantities)}")
-        if quantity in GAPS:
-            return self._gaps(quantity, index), MEAN
-        observable, statistic = OBSERVABLES[quantity]
+        if quantity in self.gaps:
+            return self._gaps(quantity, index), self.gaps[quantity][1]
+        observable, statistic = self.observables[quantity]
         found = Pieces()
         for age in self.rewound():
             found.add_values(observable(age, index or 0))
@@ -93,7 +117,7 @@ class SlotAges:
         for age in self.rewound():
             joined = np.concatenate([last, age])
             restarts = np.flatnonzero(joined[1:] == self.least)
-            found.add_values(GAPS[quantity](joined[restarts] - self.least + 1, index or 0))
+            found.add_values(self.gaps[quantity][0](joined[restarts] - self.least + 1, index or 0))
             last = joined[-1:]
         if self.skipped:
             raise InputError(f"{self.path}: slots are left out; {quantity} needs the age of every slot")

@@ -163,8 +163,36 @@ def test_margin_must_make_sense(margin, run):
 
 
 def test_what_slot_ages_do_not_tell_is_refused(run):
-    result = exaq("validate", *MODEL, "n=4", "--data", str(run), "--quantity", "age_mean")
+    words = ("--data", str(run), "--quantity", "age_pmf", "--index", "5")
+    result = exaq("validate", *MODEL, "n=4", *words)
     assert result.exit_code == 2 and "cannot be estimated from slot ages" in result.output
+
+
+@pytest.mark.parametrize(("convention", "offset"), [("bit", [0, 1, 2, 3]), ("slot", [0])])
+@pytest.mark.parametrize("at_success", ["n", "0"])
+def test_ages_in_channel_uses_follow_from_slot_ages(convention, offset, at_success, ages, tmp_path):
+    path, given = written(tmp_path / "ages.csv", ages), {"n": "4", "sampling": convention, "at_success": at_success}
+    quantities = ["age_mean", "age_variance", "peak_mean", "peak_variance"]
+    found = validate("age.feedback", PARAMETERS | given, path, quantities=quantities, margin="10%")
+    read = np.concatenate([(4 if at_success == "n" else 0) + 4 * ages + v for v in offset])  # use by use
+    ends = np.flatnonzero(ages[1:] == 0)
+    peaks = (4 if at_success == "n" else 0) + 4 * ages[ends] + max(offset) + (0 if convention == "bit" else 4)
+    right = [read.mean(), read.var(), peaks.mean(), peaks.var()]
+    assert [f.judgement.estimate.value for f in found.findings] == pytest.approx(right, rel=1e-9)
+    assert found.verdict.value == "agrees"
+
+
+def test_another_convention_of_the_age_is_named(ages, tmp_path):
+    path, given = written(tmp_path / "ages.csv", ages), PARAMETERS | {"n": "4"}
+    late = written(tmp_path / "late.csv", ages + 1)
+    finding = validate("age.feedback", given, late, quantities=["age_mean"]).findings[0]
+    assert finding.judgement.verdict.value == "disagrees"
+    faults = " | ".join(suspect.fault for suspect in finding.diagnosis.matches)
+    assert "one slot late" in faults
+    finding = validate("age.feedback", given | {"at_success": "0"}, late, quantities=["age_mean"]).findings[0]
+    assert any("at_success=n" in suspect.fault for suspect in finding.diagnosis.matches)
+    planned = validate("age.feedback", given, path, quantities=["age_mean", "slot_mean"], margin="abs:1/50").findings
+    assert planned[0].judgement.needed == pytest.approx(16 * planned[1].judgement.needed, rel=1e-9)
 
 
 def test_gaps_are_counted_between_restarts(ages, tmp_path):
