@@ -1,10 +1,12 @@
 """LaTeX tables with booktabs and siunitx columns; everything from outside is escaped."""
 
 import re
+import textwrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from proofs_check.tables.sheet import Sheet
+    from proofs_check.tables.table import Column
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -14,7 +16,9 @@ SPECIAL = {
 NUMBER = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:\(([0-9]+)\))?(?:e(-?[0-9]+))?")
 GREEK = {"eps": r"\varepsilon", "alpha": r"\alpha", "lam": r"\lambda", "lambda": r"\lambda", "mu": r"\mu"}
 UPRIGHT = {"E", "Var", "P", "peak"}
-HEADER = r"% needs \usepackage{booktabs,siunitx}"
+HEADER = r"% needs \usepackage{booktabs,graphicx,siunitx}"
+FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"  # scale down what is too wide, nothing else
+NARROW, LONG = 12, 60  # characters: least width of a heading; longest line of a formula
 
 
 def document(s: "Sheet") -> str:
@@ -22,18 +26,19 @@ def document(s: "Sheet") -> str:
     columns = [[row[j] for row in s.cells] for j in range(len(s.columns))]
     formats = ["l" if s.is_words(j) else _format(column) for j, column in enumerate(columns)]
     lines = [HEADER, r"\begin{table}", r"\centering", rf"\caption{{{escaped(s.title)}}}"]
-    lines += [rf"\begin{{tabular}}{{{''.join(formats)}}}", r"\toprule"]
-    lines.append(" & ".join(f"{{{heading(c.heading)}}}" for c in s.columns) + r" \\")
-    under = [_under("" if c.given else c.symbol, c.heading, c.unit) for c in s.columns]
+    lines += [FIT, rf"\begin{{tabular}}{{{''.join(formats)}}}", r"\toprule"]
+    widths = [max(NARROW, *map(len, column)) for column in columns]
+    lines.append(" & ".join(f"{{{heading(c.heading, w)}}}" for c, w in zip(s.columns, widths, strict=True)) + r" \\")
+    under = [_under("" if c.given else c.symbol, c, w) for c, w in zip(s.columns, widths, strict=True)]
     lines += [" & ".join(f"{{{u}}}" for u in under) + r" \\"] if any(under) else []
     lines.append(r"\midrule")
     for row, marks, formulas in zip(s.cells, s.marks, s.formulas, strict=True):
         cells = [
-            _cell(c, m, f) if x is None else rf"{{$\displaystyle {x.latex}$}}"
+            _cell(c, m, f) if x is None else rf"{{$\displaystyle {broken(x.latex)}$}}"
             for c, m, f, x in zip(row, marks, formats, formulas, strict=True)
         ]
-        lines.append(" & ".join(cells) + (r" \\[1ex]" if any(formulas) else r" \\"))
-    lines += [r"\bottomrule", r"\end{tabular}", ""]
+        lines.append(" & ".join(cells) + (r" \\[2ex]" if any(formulas) else r" \\"))
+    lines += [r"\bottomrule", r"\end{tabular}}", ""]
     lines.append(r"\par\smallskip\raggedright\footnotesize " + "\n".join(escaped(note) for note in s.notes))
     lines += [
         rf"\par\footnotesize \textsuperscript{{{chr(97 + i)}}} {escaped(reason)}" for i, reason in enumerate(s.reasons)
@@ -76,13 +81,50 @@ def symbol(text: str) -> str:
     return f"${''.join(found)}$"
 
 
-def heading(text: str) -> str:
-    """Return a heading; a lone parameter name becomes its symbol."""
-    return symbol(text) if text in GREEK or re.fullmatch(r"[a-zA-Z]", text) else escaped(text)
+def heading(text: str, width: int = 80) -> str:
+    """Return a heading, in lines of at most ``width`` characters; a lone parameter name becomes its symbol."""
+    if text in GREEK or re.fullmatch(r"[a-zA-Z]", text):
+        return symbol(text)
+    return _lines(text, width)
 
 
-def _under(sign: str, head: str, unit: str) -> str:
-    return ", ".join(filter(None, (symbol(sign) if sign and sign != head else "", escaped(unit))))
+def broken(formula: str) -> str:
+    r"""Return a formula with a long sum above a fraction line in several lines.
+
+    Examples
+    --------
+    >>> broken(r"\frac{1+p}{2}")
+    '\\frac{1+p}{2}'
+    """
+    match = re.fullmatch(rf"(-?)\\frac\{{([^()]{{{LONG},}})\}}\{{(.*)\}}", formula)
+    if match is None:
+        return formula
+    lines = [""]
+    for term in re.findall(r"[+-]?(?:\{[^{}]*\}|[^+\-{}])+", match[2]):
+        if len(lines[-1]) + len(term) > LONG:
+            lines.append("{}")  # so that + and - keep the space of an operation
+        lines[-1] += term
+    rows = r" \\ ".join(lines)
+    return rf"{match[1]}\frac{{\begin{{array}}{{@{{}}l@{{}}}}{rows}\end{{array}}}}{{{match[3]}}}"
+
+
+def _stacked(lines: list[str]) -> str:
+    if len(lines) < 2:
+        return "".join(lines)
+    rows = r"\\".join(lines)
+    return rf"\shortstack{{{rows}}}"
+
+
+def _under(sign: str, column: "Column", width: int) -> str:
+    """Return symbol and unit, the unit in lines of its own where both are too long for one."""
+    shown = symbol(sign) if sign and sign != column.heading else ""
+    if not shown or len(sign) + len(column.unit) + 2 <= width:
+        return ", ".join(filter(None, (shown, escaped(column.unit)))) if shown else _lines(column.unit, width)
+    return _stacked([shown, *map(escaped, textwrap.wrap(column.unit, width, break_long_words=False))])
+
+
+def _lines(text: str, width: int) -> str:
+    return _stacked(list(map(escaped, textwrap.wrap(text, width, break_long_words=False))))
 
 
 def _format(column: list[str]) -> str:
