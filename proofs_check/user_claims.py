@@ -8,6 +8,7 @@ from typing import Any
 
 from proofs_check.claim import Claim, Scope, Source, Statement, Verdict
 from proofs_check.claim_file import UserClaim, read_claims
+from proofs_check.joined import joined
 from proofs_check.search.prover import PATIENCE, Answer, a_point, answer
 from proofs_check.verify import Status, Verification
 
@@ -34,7 +35,7 @@ def verdict(claim: UserClaim, *, patience: float = PATIENCE) -> Verification:
             answers = answers[-1:]
             break
     open_ones = [a for a in answers if a.verdict == "undecided"]
-    certificate = None if open_ones else _joined([a.certificate for a in answers if a.certificate])
+    certificate = None if open_ones else joined([a.certificate for a in answers if a.certificate])
     seconds, size = time.perf_counter() - start, len(json.dumps(certificate)) if certificate else 0
     if open_ones:
         status, reason = Status.OPEN, f"undecided: {open_ones[0].how}; the box {open_ones[0].resists} resists"
@@ -42,18 +43,6 @@ def verdict(claim: UserClaim, *, patience: float = PATIENCE) -> Verification:
         status = Status[answers[0].verdict.upper()]
         reason = "; ".join(dict.fromkeys(a.how for a in answers))
     return Verification(_as_claim(claim, certificate, witness), status, reason, size, seconds, certificate)
-
-
-def _joined(certificates: list[Json]) -> Json:
-    if len(certificates) == 1:
-        return certificates[0]
-    return {
-        **certificates[0],
-        "kind": "all",
-        "problem": {"parts": [{"kind": c["kind"], "problem": c["problem"]} for c in certificates]},
-        "conclusion": {"parts": [c["conclusion"] for c in certificates]},
-        "proof": {"parts": [c["proof"] for c in certificates]},
-    }
 
 
 def _as_claim(claim: UserClaim, certificate: Json | None, witness: dict[str, str]) -> Claim:

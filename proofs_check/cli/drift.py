@@ -12,8 +12,9 @@ from proofs_check.catalogue import find
 from proofs_check.catalogue.balancing import System
 from proofs_check.catalogue.model import spelled
 from proofs_check.cli.words import assignments
+from proofs_check.joined import joined
 from proofs_check.lyapunov.engine import FUNCTIONS, Drift, drift
-from proofs_check.lyapunov.finding import Finding, certified
+from proofs_check.lyapunov.finding import Finding
 
 MANY = 12  # cells that are listed
 
@@ -106,24 +107,6 @@ def write_certificate(path: Path, found: Drift) -> None:
     """Write one certificate, of kind *all* when several findings have one."""
     from proofs_check.verify import dump
 
-    listed = found.certificates
-    if not listed:
+    if not found.certificates:
         raise InputError("--certificate: nothing was proved, there is no certificate to write")
-    parts = [p for c in listed for p in _parts(c)]
-    if len(parts) == 1:
-        path.write_text(dump(listed[0]), encoding="utf-8")
-        return
-    whole = certified(
-        "all",
-        {"parts": [{"kind": kind, "problem": problem} for kind, problem, _, _ in parts]},
-        {"parts": [says for _, _, says, _ in parts]},
-        {"parts": [proof for _, _, _, proof in parts]},
-    )
-    path.write_text(dump(whole), encoding="utf-8")
-
-
-def _parts(c: dict) -> list[tuple[str, dict, dict, dict]]:
-    if c["kind"] != "all":
-        return [(c["kind"], c["problem"], c["conclusion"], c["proof"])]
-    inner = zip(c["problem"]["parts"], c["conclusion"]["parts"], c["proof"]["parts"], strict=True)
-    return [(part["kind"], part["problem"], says, proof) for part, says, proof in inner]
+    path.write_text(dump(joined(found.certificates)), encoding="utf-8")

@@ -3,7 +3,7 @@
 import copy
 import json
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 
 import pytest
 from click.testing import CliRunner
@@ -16,7 +16,7 @@ from exactchains.truth import InputError
 from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ, SpeedAwareJIQ
 from meanfield.models.noisy import PowerOfD
-from meanfield.models.policy import Policy
+from meanfield.models.policy import Policy, Server
 from meanfield.models.pools import Pools
 from meanfield.models.random import RandomBySpeed, Threshold
 from meanfield.models.shortest import JSQ, PoolPowerOfD, SpeedAwareJSQ
@@ -64,6 +64,7 @@ POLICIES = [
     (SpeedAwareJIQ("1/3:2,2/3:1/2", "1/3"), 3),
     (SED(TWO, "1/2"), 2),
     (SED("1/3:2,2/3:1/2", "3/4"), 3),
+    (SED("1/3:3/2,1/3:1,1/3:1/2", "9/10"), 3),
     (PowerOfD("4/5", 2, 1, "2/3"), 3),
     (PowerOfD("1/2", 2, None, "2/3", replacement=True), 3),
     (PowerOfD("1/2", 3, 2, "1/4"), 3),
@@ -137,7 +138,7 @@ def test_cells_partition_the_states_and_carry_the_law(policy, n, ordered):
         assert {k: x for k, x in law.items() if x != 0} == policy.enumerated_law(loads)
 
 
-@pytest.mark.parametrize(("policy", "n"), POLICIES[:7] + POLICIES[8:12], ids=NAMES[:7] + NAMES[8:12])
+@pytest.mark.parametrize(("policy", "n"), POLICIES[:7] + POLICIES[9:13], ids=NAMES[:7] + NAMES[9:13])
 def test_quadratic_bounds_are_the_supremum(policy, n):
     found = drift(policy, n=n, lyapunov="quadratic").findings[-1]
     assert found.holds
@@ -509,3 +510,20 @@ def test_command_line(words, code, says):
     done = run(*words)
     assert done.exit_code == code, done.output
     assert says in done.output
+
+
+def test_expected_delay_with_three_speeds_is_stable_with_weights_one_over_speed():
+    found = drift(SED("1/3:3/2,1/3:1,1/3:1/2", "9/10"), n=3).findings[-1]
+    assert found.certificate["conclusion"]["squares"] == ["1", "3/2", "3"]
+
+
+@pytest.mark.parametrize("policy", [PowerOfD("1/2", 3, 1, "1/3"), PoolPowerOfD(TWO, "1/2", d=3, ties="fastest")])
+def test_rules_declared_symmetric_are(policy):
+    assert policy.symmetric
+    speeds = policy.pools.speeds
+    for jobs in product(range(3), repeat=3):
+        servers = [Server(i % len(speeds), speeds[i % len(speeds)], q) for i, q in enumerate(jobs)]
+        answer = policy.route(servers)
+        for order in permutations(range(3)):
+            turned = policy.route([servers[i] for i in order])
+            assert {order[k]: x for k, x in turned.items() if x != 0} == {k: x for k, x in answer.items() if x != 0}
