@@ -6,7 +6,8 @@ import click
 
 from exactchains.truth import InputError
 from proofs_check.cli.progress import progress
-from proofs_check.plots import paths
+from proofs_check.plots import fields, paths
+from proofs_check.plots.arrows import draw_fields
 from proofs_check.plots.drawing import draw
 from proofs_check.plots.figure import Figure, figure
 from proofs_check.tables.evaluation import table
@@ -19,7 +20,7 @@ from proofs_check.tables.spec import Spec, recipes, spec
 @click.option("--all", "every", is_flag=True, help="every figure as SVG, into the folder --out")
 @click.option("--quiet", is_flag=True, help="no progress")
 def command(name: str | None, out: Path | None, every: bool, quiet: bool) -> None:
-    """Draw a table or paths as a figure, or list the figures that are shipped."""
+    """Draw a table, paths or drift fields as a figure, or list the figures that are shipped."""
     if every and (name or out is None):
         raise InputError("--all draws every figure: give --out DIR and no NAME")
     if name is None and not every:
@@ -32,26 +33,29 @@ def command(name: str | None, out: Path | None, every: bool, quiet: bool) -> Non
         out.mkdir(parents=True, exist_ok=True)
     for wanted in plotted() if every else [name or ""]:
         path = out / f"{wanted}.svg" if every else out
-        draw(shown(asked(wanted), quiet), path)
+        made = shown(asked(wanted), quiet)
+        draw_fields(made, path) if isinstance(made, fields.Fields) else draw(made, path)
         click.echo(f"wrote {path}", err=True)
 
 
 def plotted() -> list[str]:
-    """Return the figures that are shipped: paths, and the tables that people would rather look at than read."""
+    """Return the figures that are shipped: paths, drift fields, and tables that people would rather look at."""
     return sorted([*paths.recipes(), *(name for name in recipes() if spec(name).plot)])
 
 
-def asked(name: str) -> Spec | paths.Paths:
+def asked(name: str) -> Spec | paths.Paths | fields.Wanted:
     """Return what a name or a file asks for."""
     place = paths.recipes().get(name)
     if place is None and name.endswith(".toml"):
         place = Path(name)
-    found = paths.paths(place) if place is not None else None
+    found = (paths.paths(place) or fields.wanted(place)) if place is not None else None
     return spec(name) if found is None else found
 
 
-def shown(wanted: Spec | paths.Paths, quiet: bool) -> Figure:
+def shown(wanted: Spec | paths.Paths | fields.Wanted, quiet: bool) -> Figure | fields.Fields:
     if isinstance(wanted, paths.Paths):
         return paths.drawn(wanted)
+    if isinstance(wanted, fields.Wanted):
+        return fields.drawn(wanted)
     with progress(wanted.name, quiet=quiet) as report:
         return figure(wanted, table(wanted, progress=report))

@@ -2,6 +2,8 @@
 
 import math
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,17 +38,8 @@ def draw(figure: Figure, path: Path) -> None:
     InputError
         Another ending, or matplotlib is not installed.
     """
-    if path.suffix not in FORMATS:
-        raise InputError(f"--out {path.name}: figures are written as {', '.join(FORMATS)}")
-    try:
-        import matplotlib as mpl
-        from matplotlib.figure import Figure as Canvas
-        from matplotlib.ticker import MaxNLocator
-    except ImportError:
-        raise InputError("figures need matplotlib; install it with `pip install 'exaq[plot]'`") from None
-    with mpl.rc_context(STYLE):
-        count = len(figure.panels)
-        canvas = Canvas(figsize=(6.4, 1.0 + 2.9 * count))
+    count = len(figure.panels)
+    with saved(path, (6.4, 1.0 + 2.9 * count)) as canvas:
         axes = canvas.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
         for axis, panel in zip(axes, figure.panels, strict=True):
             _panel(axis, panel, steps=figure.steps)
@@ -56,7 +49,30 @@ def draw(figure: Figure, path: Path) -> None:
         if figure.log_x:
             _powers(axes[-1].xaxis)
         elif _whole(figure):
+            from matplotlib.ticker import MaxNLocator
+
             axes[-1].xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+
+
+@contextmanager
+def saved(path: Path, size: tuple[float, float]) -> Iterator[Any]:
+    """Yield an empty figure of ``size`` inches, and write it to ``path``: the same bytes every time.
+
+    Raises
+    ------
+    InputError
+        Another ending, or matplotlib is not installed.
+    """
+    if path.suffix not in FORMATS:
+        raise InputError(f"--out {path.name}: figures are written as {', '.join(FORMATS)}")
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure as Canvas
+    except ImportError:
+        raise InputError("figures need matplotlib; install it with `pip install 'exaq[plot]'`") from None
+    with mpl.rc_context(STYLE):
+        canvas = Canvas(figsize=size)
+        yield canvas
         canvas.savefig(path, dpi=150, metadata=UNDATED[path.suffix])
 
 

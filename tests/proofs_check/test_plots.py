@@ -12,9 +12,12 @@ from flint import fmpq
 from exactchains.domain import Rigor
 from exactchains.enclosure import Enclosure
 from exactchains.truth import InputError
+from meanfield.finite import labelled_chain
+from proofs_check.catalogue import find
 from proofs_check.cli.main import cli
 from proofs_check.cli.plot import plotted
-from proofs_check.plots import paths
+from proofs_check.plots import fields, paths
+from proofs_check.plots.arrows import draw_fields
 from proofs_check.plots.figure import MAX_SERIES, figure
 from proofs_check.tables.evaluation import table
 from proofs_check.tables.spec import from_text, spec
@@ -238,10 +241,57 @@ def test_paths_of_the_other_kind_are_refused(text: str, says: str):
         paths.drawn(paths.from_text(text))
 
 
-@pytest.mark.parametrize("name", paths.recipes())
+@pytest.mark.parametrize("name", [name for name, place in paths.recipes().items() if paths.paths(place)])
 def test_shipped_paths_are_drawn(drawing, name: str, tmp_path):
     out = tmp_path / "p.svg"
     assert CliRunner().invoke(cli, ["plot", name, "--out", str(out)]).exit_code == 0
     first = out.read_bytes()
     assert CliRunner().invoke(cli, ["plot", name, "--out", str(out)]).exit_code == 0
     assert out.read_bytes() == first
+
+
+# Drift fields
+
+PAIR = """
+most = 2
+[[fields]]
+model = "sed"
+parameters = { pools = "1/2:3/2,1/2:1/2", lam = "1/2", n = 2 }
+"""
+
+
+@pytest.mark.parametrize("model", ["jsq", "sa-jsq", "jiq", "sa-jiq", "sed"])
+def test_a_drift_is_that_of_the_chain(model: str):
+    words = {"pools": "1/2:3/2,1/2:1/2", "lam": "2/5", "n": "2"}
+    policy = find(model).make(words).policy
+    states, chain = labelled_chain(policy, n=2, buffer=6)
+    for i, state in enumerate(states):
+        if max(state) < 6:  # at the buffer the chain loses jobs
+            moves = [(states[j], rate) for j, rate in chain.rows[i].items() if j != i]
+            change = tuple(sum((rate * (to[k] - state[k]) for to, rate in moves), fmpq(0)) for k in range(2))
+            assert change == fields.pair_drift(policy, *state), (model, state)
+
+
+def test_a_drift_field_has_an_arrow_a_state_and_says_what_it_shows(drawing, tmp_path, monkeypatch):
+    monkeypatch.setitem(drawing.STYLE, "svg.fonttype", "none")
+    made = fields.drawn(fields.from_text(PAIR))
+    assert len(made.fields[0].arrows) == 9
+    draw_fields(made, tmp_path / "f.svg")
+    text = (tmp_path / "f.svg").read_text(encoding="utf-8")
+    assert "jobs at the server of speed 3/2" in text and "exact drift" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("most = 2", "most = 99"), "line 2: most"),
+        (("n = 2", "n = 4"), "n = 2"),
+        (('"sed"', '"random"'), "sees both servers"),
+        (('"sed"', '"age.actual"'), "fields[0].parameters"),
+        (("[[fields]]", "[[fields]]\ncolour = 1"), "line 4: fields[0].colour: unknown key"),
+    ],
+)
+def test_a_wrong_drift_field_names_key_and_line(change: tuple[str, str], says: str):
+    with pytest.raises(InputError) as caught:
+        fields.from_text(PAIR.replace(*change))
+    assert says in str(caught.value)
