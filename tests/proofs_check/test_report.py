@@ -222,6 +222,115 @@ def test_headings_descend_one_by_one(results, tmp_path):
         assert all(later <= rank + 1 for rank, later in pairwise(ranks)), (file, ranks)
 
 
+# Accessibility, of every page, without a network
+
+
+class Outline(HTMLParser):
+    """Gathers what a screen reader and a keyboard need; text in <svg> and <math> counts as text."""
+
+    NAMED = ("a", "summary", "button", "label", "legend", "h1", "h2", "h3", "h4", "th", "caption", "title")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.faults: list[str] = []
+        self.names: list[tuple[str, dict, list[str]]] = []  # elements whose text is their name
+        self.inputs: list[tuple[dict, bool]] = []
+        self.targets: set[str] = set()
+        self.labelled: set[str] = set()
+        self.seen: list[str] = []
+        self.lang, self.stack = "", []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        a = {name: value or "" for name, value in attrs}
+        self.seen.append(tag)
+        self.targets.add(a.get("id", ""))
+        if tag == "html":
+            self.lang = a.get("lang", "")
+        if tag in self.NAMED:
+            self.names.append((tag, a, [a.get("aria-label", "")]))
+        if tag == "label":
+            self.labelled.add(a.get("for", ""))
+        if tag == "input":
+            self.inputs.append((a, "label" in self.stack))
+        if tag == "img" and not a.get("alt", "").strip():
+            self.faults.append("an image without alt")
+        if tag == "svg" and not (a.get("aria-label") or a.get("aria-labelledby") or a.get("aria-hidden") == "true"):
+            self.faults.append("a drawing without a name")
+        if int(a.get("tabindex", 0)) > 0:
+            self.faults.append("a tab order of its own")
+        if tag == "th" and a.get("scope") not in ("col", "row"):
+            self.faults.append("a heading of a table without scope")
+        if tag not in VOID:
+            self.stack.append(tag)
+            self.depths = [*getattr(self, "depths", []), len(self.names)]
+
+    def handle_data(self, data: str) -> None:
+        waiting = [i for i, tag in enumerate(self.stack) if tag in self.NAMED]
+        for i in waiting:
+            self.names[self.depths[i] - 1][2].append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.stack.pop()
+        self.depths.pop()
+
+    @property
+    def found(self) -> list[str]:
+        """Return what is wrong."""
+        wrong = list(self.faults)
+        wrong += [] if self.lang == "en" else ["no language"]
+        wrong += [f"{self.seen.count(tag)} <{tag}>" for tag in ("title", "main", "h1") if self.seen.count(tag) != 1]
+        wrong += [f"an empty <{tag}>" for tag, _, text in self.names if not "".join(text).strip()]
+        vague = ("here", "click here", "more", "link", "this")
+        wrong += [f"a link called {''.join(t)}" for tag, _, t in self.names if "".join(t).strip().lower() in vague]
+        ids = [a.get("href", "")[1:] for tag, a, _ in self.names if tag == "a" and a.get("href", "").startswith("#")]
+        wrong += [f"a link to #{i}, which is not there" for i in ids if i not in self.targets]
+        named = ("aria-label", "aria-labelledby")
+        for a, inside in self.inputs:
+            if not (
+                inside or a.get("id") in self.labelled or any(a.get(k) for k in named) or a.get("type") == "hidden"
+            ):
+                wrong.append(f"a control without a label: {a}")
+        return wrong
+
+
+def test_every_page_can_be_read_without_eyes_and_without_a_mouse(results, tmp_path):
+    write_report(results[:6], tmp_path)
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) >= 7
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert Outline(text).found == [], page.name
+        assert 'name="viewport"' in text and "maximum-scale" not in text and "user-scalable" not in text
+        first = re.search(r"<body.*?<a ([^>]*)>", text, re.DOTALL)
+        assert first and 'href="#' in first[1] and "skip" in first[1], page.name
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ("<h1>a</h1><a href='#x'>go on</a>", "a link to #x, which is not there"),
+        ("<h1>a</h1><a href='y.html'>here</a>", "a link called here"),
+        ("<h1>a</h1><a href='y.html'></a>", "an empty <a>"),
+        ("<h1>a</h1><input type='radio'>", "a control without a label: {'type': 'radio'}"),
+        ("<h1>a</h1><img src='x'>", "an image without alt"),
+        ("<h1>a</h1><svg></svg>", "a drawing without a name"),
+        ("<p>a</p>", "0 <h1>"),
+    ],
+)
+def test_the_accessibility_check_sees_faults(body: str, fault: str):
+    page = f"<html lang='en'><title>t</title><body><main>{body}</main></body></html>"
+    assert Outline(page).found == [fault]
+
+
+def test_everything_that_takes_the_keyboard_shows_its_focus():
+    rules = re.findall(r"([^{}]+)\{([^{}]*)\}", style())
+    shown = " ".join(names for names, says in rules if ":focus" in names and re.search(r"outline: [2-9]px solid", says))
+    assert all(f"{what}:focus-visible" in shown for what in ("a", "summary", "input", "[tabindex]"))
+    assert not any(re.search(r"outline:\s*(0|none)", says) for _, says in rules)
+
+
 # Contrast, from the style sheet itself
 
 
