@@ -60,6 +60,7 @@ class SlotAges:
     what = "slots"
 
     def __init__(self, table: Any, sampling: Any = None) -> None:
+        self.sampling = sampling
         self.observables, self.gaps = observables(sampling), gap_observables(sampling)
         self.path = table.path
         self._table = table
@@ -93,6 +94,10 @@ class SlotAges:
             yield age
         if not self.rows:
             raise InputError(f"{self.path}: a header and no data")
+
+    def again(self) -> "SlotAges":
+        """Return a second reader of the same ages."""
+        return SlotAges(self._table, self.sampling)
 
     def rewound(self) -> Iterator[Floats]:
         """Yield the ages from the first one on."""

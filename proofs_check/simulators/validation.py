@@ -18,7 +18,9 @@ from proofs_check.simulators.finished import Finished
 from proofs_check.simulators.holm import Judged, step_down
 from proofs_check.simulators.intervals import method
 from proofs_check.simulators.knowledge import Knowledge, knowledge
+from proofs_check.simulators.laws import law_test
 from proofs_check.simulators.pieces import Floats
+from proofs_check.simulators.slot_ages import SlotAges
 from proofs_check.simulators.statistics import BATCHES, MEAN, Statistic, estimate
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, Judgement, Margin, Verdict, judge
 from proofs_check.simulators.warmup import read_fraction, transient, without_beginning
@@ -28,10 +30,14 @@ LEAST_PIECES = 2 * min(BATCHES)
 
 @dataclass(frozen=True)
 class Rule:
-    """How intervals are formed: a method of ``intervals.METHODS``, for one look at the run or for many."""
+    """How intervals are formed: a method of ``intervals.METHODS``, for one look at the run or for many.
+
+    ``law``: also compare the whole law of slot ages, and note the outcome.
+    """
 
     interval: str = "batch"
     sequential: bool = False
+    law: bool = False
 
     def __post_init__(self) -> None:
         method(self.interval)
@@ -126,6 +132,7 @@ def validate(
         suspects = known.suspects(result.quantity, result.index)
         diagnosis = diagnose(verdict.estimate.once(), result.enclosure, suspects) if wrong else None
         findings.append(Finding(verdict, diagnosis, read.unit(result.quantity)))
+    law = [str(law_test(ages=consecutive(read), scheme=thing.scheme))] if rule.law else []
     return Validation(
         subject,
         spelled(values),
@@ -133,7 +140,7 @@ def validate(
         read.count,
         read.what,
         tuple(findings),
-        (*read.notes(), *known.notes(read)),
+        (*read.notes(), *known.notes(read), *law),
     )
 
 
@@ -141,7 +148,7 @@ def _judged(read: Any, known: Knowledge, result: Result, margin: Margin, cut: fl
     """Return the verdict on one quantity as a function of how many are judged with it; the data are read once."""
     constant = known.variance_constant(result.quantity, result.index, type(read).__name__)
     if isinstance(read, Finished):
-        if rule != Rule() or cut:
+        if rule.interval != "batch" or rule.sequential or cut:
             raise InputError(f"{read.path}: there is no run here; --interval, --sequential and --warmup need one")
         given = read.summary(result.quantity, result.index, constant)
         return lambda tests, alarms: judge(result, given, margin=margin, tests=tests, alarms=alarms)
@@ -175,6 +182,15 @@ def _pieces(read: Any, known: Knowledge, result: Result, cut: float, rule: Rule)
     if len(kept) < LEAST_PIECES:
         raise InputError(f"{read.path}: {len(kept)} {what} {result.quantity}; at least {LEAST_PIECES} are needed")
     return kept, statistic
+
+
+def consecutive(read: Any) -> Floats:
+    """Return the first ages of a run of slot ages, one a slot."""
+    if not isinstance(read, SlotAges):
+        raise InputError(f"--law: slot ages are compared as a whole; {read.path} holds {read.what}")
+    if read.skipped:
+        raise InputError(f"--law: {read.path}: slots are left out; it needs the age of every slot")
+    return next(iter(read.again().blocks()))
 
 
 def source(data: Any) -> str:
