@@ -24,6 +24,7 @@ MANY = 12  # cells that are listed
 @click.argument("parameters", nargs=-1, metavar="NAME=VALUE ...")
 @click.option("--lyapunov", type=click.Choice([*FUNCTIONS, "auto"]), default="auto", show_default=True)
 @click.option("--base", help="base of the exponential function, above 1  [default: one near the best]")
+@click.option("--function", help="look at this polynomial in q1, q2, .. instead, for instance q1^2+2*q1*q2+3*q2^2")
 @click.option("--cells", "every", is_flag=True, help="list all cells")
 @click.option("--json", "as_json", is_flag=True, help="as JSON")
 @click.option("--certificate", type=click.Path(dir_okay=False, path_type=Path), help="write the certificate here")
@@ -32,6 +33,7 @@ def command(
     parameters: tuple[str, ...],
     lyapunov: str,
     base: str | None,
+    function: str | None,
     every: bool,
     as_json: bool,
     certificate: Path | None,
@@ -45,7 +47,7 @@ def command(
     if thing.buffer is not None:
         raise InputError("buffer: with finite buffers every system is stable; leave it out")
     y = None if base is None else parse(base, "--base")
-    found = drift(thing.policy, n=thing.n, lyapunov=lyapunov, base=y)
+    found = drift(thing.policy, n=thing.n, lyapunov=lyapunov, base=y, function=function)
     if certificate is not None:
         write_certificate(certificate, found)
     if as_json:

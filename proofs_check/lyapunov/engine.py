@@ -13,6 +13,7 @@ from proofs_check.lyapunov.cells import system
 from proofs_check.lyapunov.domination import domination
 from proofs_check.lyapunov.exponential import exponentials
 from proofs_check.lyapunov.finding import Finding
+from proofs_check.lyapunov.given import given
 from proofs_check.lyapunov.instability import instability
 from proofs_check.lyapunov.quadratic import quadratics
 
@@ -41,7 +42,9 @@ class Drift:
         return [dict(f.certificate) for f in self.findings if f.certificate is not None]
 
 
-def drift(policy: Policy, *, n: int | None = None, lyapunov: str = "auto", base: Any = None) -> Drift:
+def drift(
+    policy: Policy, *, n: int | None = None, lyapunov: str = "auto", base: Any = None, function: str | None = None
+) -> Drift:
     r"""Return exact drift constants of Lyapunov functions for a policy, or the directions in which none works.
 
     The rule ``policy.route`` is run on symbolic queue lengths: where a comparison is open the state space is split,
@@ -58,6 +61,8 @@ def drift(policy: Policy, *, n: int | None = None, lyapunov: str = "auto", base:
         ``domination``, ``quadratic``, ``exponential``, or ``auto``: in this order until one works.
     base
         Base y > 1 of the exponential function; None: one near the best.
+    function
+        A polynomial in q1, q2, .. to look at instead, such as ``"q1^2 + 2*q1*q2 + 3*q2^2"``; needs n.
 
     Returns
     -------
@@ -85,6 +90,10 @@ def drift(policy: Policy, *, n: int | None = None, lyapunov: str = "auto", base:
     y = None if base is None else Fraction(str(rational(base, "base")))
     if y is not None and y <= 1:
         raise InputError(f"base = {y}: the base of an exponential function is above 1")
+    if function is not None:
+        if n is None:
+            raise InputError("a function of the queues q1, q2, .. needs n, the number of servers")
+        return Drift(policy, n, (given(system(policy, n), function),))
     wanted = FUNCTIONS if lyapunov == "auto" else (lyapunov,)
     if n is None:
         return Drift(policy, None, tuple(every_size.findings(policy, wanted, y)))

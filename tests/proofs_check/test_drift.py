@@ -25,10 +25,13 @@ from proofs_check.check import document
 from proofs_check.check.cells import leaves, root
 from proofs_check.check.cells import system as checked
 from proofs_check.check.exact import Rejected
+from proofs_check.check.expression import expression
+from proofs_check.check.polynomial import variable
 from proofs_check.cli.main import cli
 from proofs_check.lyapunov.cells import system
 from proofs_check.lyapunov.instability import instability
 from proofs_check.lyapunov.program import best_push, best_rate
+from proofs_check.search.bernstein import at
 
 TWO = "1/2:3/2,1/2:1/2"
 
@@ -527,3 +530,57 @@ def test_rules_declared_symmetric_are(policy):
         for order in permutations(range(3)):
             turned = policy.route([servers[i] for i in order])
             assert {order[k]: x for k, x in turned.items() if x != 0} == {k: x for k, x in answer.items() if x != 0}
+
+
+@pytest.mark.parametrize(
+    ("policy", "n", "text"),
+    [
+        (SpeedAwareJIQ(TWO, "3/5"), 2, "q2^2/2 + 2/7*q1*q2 + q1^2"),
+        (JSQ(TWO, "1/2"), 2, "q1^3 + q2^3 + 5*q1^2 + 5*q2^2"),
+        (JSQ(TWO, "1/2"), 4, "q1^2 + q2^2 + 2*q3^2 + 2*q4^2"),
+    ],
+)
+def test_a_given_function_has_its_bound_in_every_state(policy, n, text):
+    (found,) = drift(policy, n=n, function=text).findings
+    assert found.holds
+    says = found.certificate["conclusion"]
+    eps, bound = (fmpq(*Fraction(says[name]).as_integer_ratio()) for name in ("eps", "bound"))
+    meaning = {f"q{i + 1}": variable(f"q{i + 1}") for i in range(n)}
+    p = expression(text, meaning).top
+
+    def V(q):
+        return fmpq(*at(p, {f"q{i + 1}": Fraction(x) for i, x in enumerate(q)}).as_integer_ratio())
+
+    speed = [s for s, size in zip(policy.pools.speeds, policy.pools.sizes(n), strict=True) for _ in range(size)]
+    states = list(ascending(policy, n, 6 if n == 2 else 2))
+    values = [generator(policy, n, q, V) + eps * sum(s * k for s, k in zip(speed, q, strict=True)) for q in states]
+    assert max(values) == bound
+    for change in (
+        {"eps": str(eps * fmpq(101, 100))},
+        {"bound": str(bound - fmpq(1, 100))},
+        {"eps": "0"},
+        {"of": "q1-q2"},
+    ):
+        with pytest.raises(Rejected):
+            document.check(found.certificate | {"conclusion": says | change})
+
+
+@pytest.mark.parametrize(
+    ("policy", "n", "text", "says"),
+    [
+        (JSQ(TWO, "1/2"), 4, "q1^2", "exchanged"),
+        (JSQ(TWO, "1/2"), 2, "q1 - q2", "coefficients"),
+        (JSQ(TWO, "1/2"), 2, "q1/q2", "coefficients"),
+        (JSQ(TWO, "1/2"), 2, "q1^999999", "exponent"),
+        (JSQ(TWO, "1/2"), None, "q1^2", "needs n"),
+    ],
+)
+def test_given_functions_that_are_refused(policy, n, text, says):
+    with pytest.raises(InputError, match=says):
+        drift(policy, n=n, function=text)
+
+
+def test_a_given_function_that_fails_names_the_ray():
+    (found,) = drift(SpeedAwareJIQ(TWO, "3/5"), n=2, function="q1^2 + q2^2").findings
+    assert not found.holds
+    assert found.ray == "q = (1, 1+t), t = 0, 1, 2, .."
