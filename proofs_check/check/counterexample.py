@@ -10,7 +10,7 @@ from typing import Any
 
 from proofs_check.check.exact import Rejected, fields, items, rational, table
 from proofs_check.check.expression import expression
-from proofs_check.check.levels import derived, quantities
+from proofs_check.check.levels import derived, with_quantities
 from proofs_check.check.polynomial import Ratio, constant
 from proofs_check.check.sign import Domain
 from proofs_check.check.statements import variables
@@ -29,7 +29,7 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     inside(problem["domain"], point)
     domain = Domain(point, {})
     laws = derived(problem["laws"], proof["laws"], point, domain, ["1"]) if problem["laws"] else {}
-    vocabulary = point | quantities(laws)
+    vocabulary = with_quantities(point, laws)
     left, relation, right = items(problem["statement"], 3)
     values = [number(expression(side, vocabulary)) for side in (left, right)]
     if values != [rational(conclusion["left"]), rational(conclusion["right"])]:

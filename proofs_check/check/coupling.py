@@ -2,7 +2,8 @@
 
 Whatever pair of modes of a list the two schemes are in, there is a joint slot with the right marginals after which the
 pair is again in the list, and in which the smaller scheme resets its age whenever the larger one does.  Then
-J_smaller <= J_larger for ever, started from equal ages, and so do their stationary laws (each unique) compare.
+J_smaller <= J_larger for ever from every listed pair with equal ages.  Every mode of both schemes is listed, so that
+the stationary laws compare wherever each scheme has only one.
 
 problem     ``variables``, ``domain``, ``smaller`` and ``larger``: {"up": block, "reset": block}
 conclusion  ``order``: "smaller <= larger"
@@ -34,6 +35,9 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     pairs = [tuple(integer(mode) for mode in items(pair, 2)) for pair in items(proof["pairs"])]
     if not pairs or any(mode >= len(s["up"]) for pair in pairs for mode, s in zip(pair, schemes, strict=True)):
         raise Rejected("a pair of modes is missing or out of range")
+    for side, scheme in enumerate(schemes):
+        if {pair[side] for pair in pairs} != set(range(len(scheme["up"]))):
+            raise Rejected("every mode of both schemes must occur in a pair")
     for pair, moves in zip(pairs, items(proof["moves"], len(pairs)), strict=True):
         try:
             _check_slot(pair, moves, schemes, set(pairs), domain)
@@ -43,6 +47,7 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
 
 def _check_slot(pair: Any, moves: Any, schemes: list[Blocks], pairs: Any, domain: Domain) -> None:
     sums: list[Marginal] = [{}, {}]
+    whole = constant(0)
     for move in items(moves):
         small, i, large, j, text, sign = items(move, 6)
         if small not in ("up", "reset") or large not in ("up", "reset") or (small, large) == ("up", "reset"):
@@ -51,8 +56,11 @@ def _check_slot(pair: Any, moves: Any, schemes: list[Blocks], pairs: Any, domain
             raise Rejected("a move leaves the list of pairs")
         chance = expression(text, domain.names)
         domain.proves(chance, sign, strict=False)
+        whole = whole + chance
         for total, key in zip(sums, ((small, i), (large, j)), strict=True):
             total[key] = total[key] + chance if key in total else chance
+    if not (whole - constant(1)).is_zero():
+        raise Rejected("the chances do not sum to 1")
     for total, blocks, mode in zip(sums, schemes, pair, strict=True):
         for kind in ("up", "reset"):
             for target, x in enumerate(blocks[kind][mode]):

@@ -16,6 +16,7 @@ mean        Q V + f <= upper everywhere (>= lower): pairs inside and in the shel
 premise     V0 >= kappa s^2 - beta0 with s = x1 + x2, kappa > 0, and Q V0 <= -delta s + C.  With U = (V0 + beta0)^2
             and bounded rates, Q U <= -kappa delta s^3 + C', so every stationary law has a finite mean of s^3, which
             dominates |V|; then the mean of Q V is 0, and a law exists by Foster's criterion with V0
+Caps        20 sides with bounds up to 5000; no more pairs inside and in the shell than values and 100,000 more
 """
 
 import itertools
@@ -30,6 +31,7 @@ from proofs_check.check.exact import Rejected, fields, items, rational, vector
 Pair = tuple[int, int]
 Row = list[Fraction]
 MAX_REACH = 5000
+MAX_SIDES, MAX_SHELL = 20, 100_000
 
 
 class Walk:
@@ -98,7 +100,10 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     fields(proof, "lyapunov lower upper")
     walk, reward = Walk(problem["chain"]), Reward(problem["reward"])
     _premise(walk, proof["lyapunov"])
-    for name, sense, bound in zip(("lower", "upper"), (-1, 1), vector(conclusion["mean"], 2), strict=True):
+    mean = vector(conclusion["mean"], 2)
+    if mean[0] > mean[1]:
+        raise Rejected("the lower bound exceeds the upper one")
+    for name, sense, bound in zip(("lower", "upper"), (-1, 1), mean, strict=True):
         Side(walk, reward, proof[name], sense).proves(bound)
 
 
@@ -130,6 +135,7 @@ class Side:
         if self.over <= 0 or any((t * self.over).denominator != 1 for t in self.theta):
             raise Rejected("theta must be integers over ``over``")
         self.tail = [(t * self.over).numerator for t in self.theta]
+        # step: no jump changes the form by more, so that pairs from which a jump leads inside are within the shell
         jumps = [(dx, dy) for listed in walk.jumps.values() for dx, dy, _ in listed]
         self.sides = []
         for side in items(data["sides"]):
@@ -137,14 +143,14 @@ class Side:
             bound = side[2] if isinstance(side[2], int) and not isinstance(side[2], bool) else -1
             if not 0 <= bound <= MAX_REACH:
                 raise Rejected("a side has a bound from 0 to 5000")
-            self.sides.append((a, b, bound, max([1, *(a * dx + b * dy for dx, dy in jumps)])))
-        inside, self.shell = self._pairs()
+            self.sides.append((a, b, bound, max([1, *(abs(a * dx + b * dy) for dx, dy in jumps)])))
+        inside, self.shell = self._pairs(_room(data))
         values = [whole(v) for v in items(data["values"], len(inside))]
         self.V = dict(zip(inside, values, strict=True))
-        if any(x not in self.V and x not in set(self.shell) for x in reward.special):
+        if not set(reward.special) <= {*self.V, *self.shell}:
             raise Rejected("the reward is exceptional beyond the box")
 
-    def _pairs(self) -> tuple[list[Pair], list[Pair]]:
+    def _pairs(self, room: int = MAX_SHELL) -> tuple[list[Pair], list[Pair]]:
         reach = min((bound + step for a, b, bound, step in self.sides if (a, b) == (1, 1)), default=None)
         if reach is None:
             raise Rejected("one side must bound x1 + x2")
@@ -153,16 +159,18 @@ class Side:
         for i in range(reach + 1):
             low, high = 0, reach - i
             for a, b, bound, step in self.sides:  # a i + b j <= bound + step
-                room = bound + step - a * i
+                free = bound + step - a * i
                 if b > 0:
-                    high = min(high, room // b)
+                    high = min(high, free // b)
                 elif b < 0:
-                    low = max(low, -(room // -b))
-                elif room < 0:
+                    low = max(low, -(free // -b))
+                elif free < 0:
                     high = -1
             for j in range(low, high + 1):
                 within = all(a * i + b * j <= bound for a, b, bound, _ in self.sides)
                 (inside if within else shell).append((i, j))
+            if len(inside) + len(shell) > room:
+                raise Rejected(f"more pairs inside the sides than values, or more than {MAX_SHELL} around them")
         return inside, shell
 
     def value(self, x: Pair) -> int:
@@ -223,6 +231,10 @@ def _polyhedron(directions: list[Pair], rises: list[int], bound: Fraction) -> tu
     corners = []
     if least * (p + q) >= bound:
         corners.append([least, least])
+        if q < 0:
+            corners.append([least, (bound - least * p) / q])
+        if p < 0:
+            corners.append([(bound - least * q) / p, least])
     else:
         if q > 0:
             corners.append([least, max(least, (bound - least * p) / q)])
@@ -255,6 +267,13 @@ def _premise(walk: Walk, data: Any) -> None:
         polar = (square((first[0] + second[0], first[1] + second[1])) - u - w) / 2
         if u <= 0 or w <= 0 or (polar < 0 and polar * polar >= u * w):
             raise Rejected("V0 does not grow like the square of x1 + x2")
+
+
+def _room(data: Any) -> int:
+    """Return how many pairs the inside, which has a value each, and the shell of a side may have together."""
+    if len(items(data["sides"])) > MAX_SIDES:
+        raise Rejected(f"more than {MAX_SIDES} sides")
+    return len(items(data["values"])) + MAX_SHELL
 
 
 def _pair(data: Any) -> Pair:

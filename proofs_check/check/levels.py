@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from math import lcm
 from typing import Any
 
-from proofs_check.check.age_law import AgeLaw
+from proofs_check.check.age_law import MAX_LEVELS, AgeLaw
 from proofs_check.check.exact import Rejected, fields, integer, items, table
 from proofs_check.check.expression import expression
 from proofs_check.check.polynomial import Ratio
@@ -36,7 +36,7 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     for name, law in whole.items():
         _check_whole(law, laws[name], names)
     if conclusion["statements"] or not (orders or whole):
-        vocabulary = names | quantities(laws)
+        vocabulary = with_quantities(names, laws)
         check_statements(conclusion["statements"], proof, domain, vocabulary)
     elif items(proof["signs"]):
         raise Rejected("signs without statements")
@@ -57,6 +57,14 @@ def quantities(laws: Mapping[str, AgeLaw], levels: int = 8) -> dict[str, Ratio]:
     return words
 
 
+def with_quantities(names: Mapping[str, Ratio], laws: Mapping[str, AgeLaw]) -> dict[str, Ratio]:
+    """Return the variables and the quantities of the laws by name, no name meaning two things."""
+    words = quantities(laws)
+    if taken := set(names) & set(words):
+        raise Rejected(f"{min(taken)[:40]!r} is both a variable and a quantity")
+    return {**names, **words}
+
+
 def _check_order(order: Any, texts: Any, laws: Mapping[str, AgeLaw], domain: Domain) -> None:
     """Check the first levels up to a common period, and that the larger law decays no faster over that period."""
     fields(order, "smaller larger", "assume")
@@ -73,6 +81,8 @@ def order_gaps(smaller: AgeLaw, larger: AgeLaw) -> list[Ratio]:
     """Return what must be nonnegative: differences of tails at levels 1, 2, .., then of the ratios a common period."""
     period = lcm(smaller.period, larger.period)
     last = max(smaller.start, larger.start) + period
+    if last > MAX_LEVELS:
+        raise Rejected(f"a common period of more than {MAX_LEVELS} levels")
     decay = [law.ratio.power(period // law.period) for law in (smaller, larger)]
     return [*(larger.tail(j) - smaller.tail(j) for j in range(1, last)), decay[1] - decay[0]]
 

@@ -12,10 +12,24 @@ from proofs_check.check.exact import Rejected
 
 MAX_TERMS = 60_000
 MAX_DEGREE = 5_000
+MAX_BITS = 2_000_000
+MAX_PRODUCTS = 20_000_000  # of terms, in one certificate
 MAX_BITS = 4_000_000  # of a coefficient that a power would make
 
 Monomial = tuple[tuple[str, int], ...]  # ((name, exponent), ...) by name
 Coefficient = int | Fraction
+
+
+class Work:
+    """The products of terms that the certificate in hand has cost so far."""
+
+    spent = 0
+
+
+def _spend(products: int) -> None:
+    Work.spent += products
+    if Work.spent > MAX_PRODUCTS:
+        raise Rejected(f"more than {MAX_PRODUCTS} products of terms")
 
 
 class Polynomial:
@@ -35,8 +49,7 @@ class Polynomial:
         return Polynomial(total)
 
     def __mul__(self, other: "Polynomial") -> "Polynomial":
-        if len(self.terms) * len(other.terms) > 40 * MAX_TERMS:
-            raise Rejected("a product of polynomials out of bounds")
+        _spend(len(self.terms) * len(other.terms))
         total: dict[Monomial, Coefficient] = {}
         for m, c in self.terms.items():
             for n, e in other.terms.items():
@@ -93,7 +106,11 @@ class Ratio:
         if not other.top.terms:
             raise Rejected("division by the zero function")
         factor, lead = other.top.monic()
-        return self * Ratio(_expanded(other.bottom).scaled(1 / lead), {} if factor == ONE else {factor: 1})
+        inverse = {} if factor == ONE else {factor: 1}
+        top = _expanded(other.bottom)
+        for inner, power in other.bottom.items():  # x/(y/z) needs z as much as y: z stays below, and once more above
+            inverse[inner] = inverse.get(inner, 0) + power
+        return self * Ratio((top * top).scaled(1 / lead), inverse)
 
     def power(self, exponent: int) -> "Ratio":
         if exponent > MAX_DEGREE or exponent * max(1, _degree(self.top)) > MAX_DEGREE:
@@ -101,7 +118,9 @@ class Ratio:
         bits = max((c.numerator.bit_length() + c.denominator.bit_length() for c in self.top.terms.values()), default=0)
         if exponent * bits > MAX_BITS:
             raise Rejected(f"a power with coefficients of more than {MAX_BITS} bits")
-        result = constant(1)
+        if exponent * max((_bits(c) for c in self.top.terms.values()), default=0) > MAX_BITS:
+            raise Rejected(f"coefficients of more than {MAX_BITS} bits")
+        result = Ratio(_expanded(self.bottom), self.bottom) if self.bottom else constant(1)
         for bit in bin(exponent)[2:]:
             result = result * result
             if bit == "1":
@@ -151,6 +170,10 @@ def _expanded(bottom: Mapping[Polynomial, int]) -> Polynomial:
         for _ in range(power):
             product = product * factor
     return product
+
+
+def _bits(x: Coefficient) -> int:
+    return max(x.numerator.bit_length(), x.denominator.bit_length())
 
 
 def _degree(poly: Polynomial) -> int:

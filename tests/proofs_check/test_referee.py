@@ -1,0 +1,115 @@
+"""Certificates of false statements and of endless work that a referee wrote: each one is rejected, and soon."""
+
+from pathlib import Path
+
+import pytest
+
+from proofs_check.check.document import check, read
+from proofs_check.check.exact import Rejected
+
+DATA = Path(__file__).parent.parent / "data"
+
+
+def certificate(kind, problem, conclusion, proof):
+    return {"format": 1, "kind": kind, "problem": problem, "conclusion": conclusion, "proof": proof}
+
+
+def sign(claims, *, domain=None, variables=("q",), positive=(), signs=None, kind="sign"):
+    statements = [{"claim": list(c)} for c in claims]
+    proof = {"positive": list(positive), "signs": signs or [None] * len(statements)}
+    return certificate(kind, {"variables": list(variables), "domain": domain or {}}, {"statements": statements}, proof)
+
+
+def law(name, **more):
+    blocks = {name: {"up": [["0"]], "reset": [["1"]]}}
+    proof = {
+        "law": ["1"],
+        "levels": 1,
+        "period": 1,
+        "ratio": "0",
+        "ratio_sign": "0",
+        "entries": {"1": "1"},
+        "parents": [None],
+    }
+    return blocks, {name: proof | more}
+
+
+@pytest.mark.parametrize("lower", ["191587831/37940000", "-100"])
+def test_a_mean_below_the_true_one_by_a_shell_that_is_too_thin(lower):
+    """Jumps fall faster than they rise: pairs two beyond the side still jump inside (true mean 1.0236)."""
+    false = read(DATA / "false_mean.json")
+    false["conclusion"]["mean"][0] = lower
+    with pytest.raises(Rejected):
+        check(false)
+
+
+COUPLED = {
+    "closed modes left out": (
+        {"up": [["0", "0"], ["0", "1/2"]], "reset": [["1", "0"], ["0", "1/2"]]},
+        {"up": [["1/4"]], "reset": [["3/4"]]},
+        [["reset", 0, "up", 0, "1/4", "1/4"], ["reset", 0, "reset", 0, "3/4", "3/4"]],
+    ),
+    "nothing happens": ({"up": [["0"]], "reset": [["0"]]}, {"up": [["0"]], "reset": [["0"]]}, []),
+    "a chance of three": (
+        {"up": [["3"]], "reset": [["0"]]},
+        {"up": [["3"]], "reset": [["0"]]},
+        [["up", 0, "up", 0, "3", "3"]],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COUPLED)
+def test_a_coupling_of_what_is_no_scheme(name):
+    smaller, larger, moves = COUPLED[name]
+    problem = {"variables": [], "domain": {}, "smaller": smaller, "larger": larger}
+    with pytest.raises(Rejected):
+        check(certificate("coupling", problem, {"order": "smaller <= larger"}, {"pairs": [[0, 0]], "moves": [moves]}))
+
+
+def test_a_variable_with_the_name_of_a_quantity():
+    blocks, proof = law("A")
+    problem = {"variables": ["mean_A"], "domain": {"m": ["mean_A-5", ">="]}, "laws": blocks}
+    statement = {"statements": [{"claim": ["mean_A", ">=", "5"]}]}
+    with pytest.raises(Rejected, match="both a variable and a quantity"):
+        check(certificate("levels", problem, statement, {"laws": proof, "positive": [], "signs": ["m"]}))
+    refuted = {"at": {"mean_A": "7"}, "left": "0", "right": "5"}
+    with pytest.raises(Rejected, match="both a variable and a quantity"):
+        check(certificate("counterexample", problem | {"statement": ["mean_A", ">=", "5"]}, refuted, {"laws": proof}))
+
+
+@pytest.mark.parametrize("claim", [("1/(1/q)", "=", "q"), ("(1/q)^0", ">=", "1"), ("q/q", "=", "1")])
+def test_an_expression_that_is_undefined_somewhere(claim):
+    domain = {"q": ["q", ">="]}
+    with pytest.raises(Rejected):
+        check(sign([claim], domain=domain, signs=["0"] if claim[1] == ">=" else [None]))
+
+
+def test_an_inequality_inside_an_identity_inside_a_conjunction():
+    part = sign([("2", ">", "1")], signs=["1"], kind="identity")
+    whole = {
+        "problem": {"parts": [{"kind": "identity", "problem": part["problem"]}]},
+        "conclusion": {"parts": [part["conclusion"]]},
+        "proof": {"parts": [part["proof"]]},
+    }
+    with pytest.raises(Rejected, match="equalities only"):
+        check(certificate("all", **whole))
+
+
+def test_powers_and_products_have_bounds():
+    with pytest.raises(Rejected, match="bits"):
+        check(sign([("((2^5000)^5000)^5000", "=", "0")]))
+    with pytest.raises(Rejected, match="products"):
+        check(sign([("-".join(["(1+q)^1000"] * 700), "=", "0")]))
+
+
+def test_periods_without_a_common_one_in_reach():
+    blocks, proof = law("A", period=1997)
+    more, other = law("B", period=1999, levels=1)
+    problem = {"variables": [], "domain": {}, "laws": blocks | more}
+    conclusion = {"statements": [], "orders": [{"smaller": "A", "larger": "B"}]}
+    with pytest.raises(Rejected):
+        check(
+            certificate(
+                "levels", problem, conclusion, {"laws": proof | other, "positive": [], "signs": [], "orders": [[]]}
+            )
+        )
