@@ -10,6 +10,7 @@ import numpy as np
 
 from exactchains.truth import InputError
 from proofs_check.simulators import job_stream
+from proofs_check.simulators.conservation import count_notes
 from proofs_check.simulators.finished import Histogram, StationTable, Summary
 from proofs_check.simulators.jobs import Jobs
 from proofs_check.simulators.memory import read_json, read_parquet, table_of
@@ -30,6 +31,7 @@ START = ("t_start", "start", "service_start", "service_start_time")
 SERVER = ("server", "server_id", "q_id")
 HOW_OFTEN = ("count", "frequency", "occurrences")
 HOW_LONG = ("total_time", "total_duration", "time_spent")
+FOUND = ("num_total", "in_system", "number_in_system", "found")
 END = ("t_depart", "t_end", "departure", "depart", "departure_time", "delivery", "end_time")
 
 
@@ -154,6 +156,8 @@ def _ciw(table: Any, seen: Observed) -> Jobs:
         )
     if np.all(np.isfinite(leave[keep])):
         notes.append("Ciw lists finished visits only; unfinished jobs are missing (include_incomplete=True)")
+    if len(nodes) == 1:
+        notes += _counted(table, arrive, leave, ("queue_size_at_arrival",))
     order = np.flatnonzero(keep)[np.argsort(arrive[keep], kind="stable")]
     numbered = np.unique(node[order], return_inverse=True)[1] if len(nodes) > 1 else None
     return Jobs(str(table.path), arrive[order], leave[order], start[order], numbered, line, notes, seen.servers)
@@ -169,6 +173,7 @@ def _jobs(table: Any, seen: Observed) -> Jobs | job_stream.JobStream:
     end, notes = _without_sentinels(arrive, end)
     if begin is not None:
         begin = np.where((begin == 0) & (arrive > 0), np.nan, begin)
+    notes += _counted(table, arrive, end, FOUND)
     return Jobs(str(table.path), arrive, end, begin, server, line, notes, seen.servers)
 
 
@@ -178,6 +183,7 @@ def _queueing_tool(table: Any, seen: Observed) -> Jobs:
     assert arrive is not None and begin is not None and end is not None
     end, notes = _without_sentinels(arrive, end)
     begin = np.where((begin == 0) & (arrive > 0), np.nan, begin)
+    notes += _counted(table, arrive, end, FOUND)
     order = np.argsort(arrive, kind="stable")
     return Jobs(str(table.path), arrive[order], end[order], begin[order], None, line, notes, seen.servers)
 
@@ -199,6 +205,16 @@ def _simmer(table: Any, seen: Observed) -> Jobs:
     assert arrive is not None and end is not None and activity is not None
     order = np.argsort(arrive, kind="stable")
     return Jobs(str(table.path), arrive[order], end[order], (end - activity)[order], None, line, [], seen.servers)
+
+
+def _counted(table: Any, arrive: Floats, end: Floats, names: tuple[str, ...]) -> list[str]:
+    """Return notes on a column of numbers in the system that jobs found, where there is one."""
+    name = _first(table.columns, names)
+    if name is None:
+        return []
+    _, (found,) = _columns(table, name)
+    assert found is not None
+    return list(count_notes(arrive, end, found, name))
 
 
 def _without_sentinels(arrive: Floats, end: Floats) -> tuple[Floats, list[str]]:
