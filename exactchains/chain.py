@@ -12,6 +12,7 @@ from exactchains.rows import CompactRows, transition_rows
 from exactchains.truth import InputError, Truth
 
 Time = Literal["continuous", "discrete"]
+SHOWN = 80  # characters of a number in a message
 
 
 class NotAGenerator(InputError):
@@ -99,7 +100,7 @@ class FiniteChain:
             worst = max(worst, abs(total - rest - diagonal))
             if time == "discrete":
                 if rest > 1:
-                    raise NotAGenerator(f"row {i}: off-diagonals sum to {rest} > 1; give probabilities")
+                    raise NotAGenerator(f"row {i}: off-diagonals sum to {shown(rest)} > 1; give probabilities")
                 row[i] = 1 - rest
         return cls(tuple(rows), time), worst
 
@@ -138,10 +139,18 @@ def _square(matrix: Sequence[Sequence[Any]], name: str) -> int:
     return size
 
 
+def shown(x: Any) -> str:
+    """Return a number for a message: its ends and its length where it is long."""
+    text = str(x)
+    if len(text) <= SHOWN:
+        return text
+    return f"{text[: SHOWN // 2]}..{text[-SHOWN // 4 :]} ({len(text)} characters)"
+
+
 def nonnegative(x: Any, where: str, domain: Domain) -> None:
     """Refuse an entry that is certainly negative; ``where`` names it."""
     if domain.less(x, domain.convert(0)) is Truth.TRUE:
-        raise NotAGenerator(f"{where} = {x} is negative; rates and probabilities are >= 0")
+        raise NotAGenerator(f"{where} = {shown(x)} is negative; rates and probabilities are >= 0")
 
 
 def sums_to(target: int, row: Iterable[Any], where: str, domain: Domain) -> None:
@@ -152,7 +161,7 @@ def sums_to(target: int, row: Iterable[Any], where: str, domain: Domain) -> None
             return
     elif domain.equal(total, domain.convert(target)) is not Truth.FALSE:
         return
-    raise NotAGenerator(f"{where} sums to {total}, expected {target}; give exact numbers that sum to {target}")
+    raise NotAGenerator(f"{where} sums to {shown(total)}, expected {target}; give exact numbers that sum to {target}")
 
 
 class _ExactDoubles(Rationals):

@@ -78,6 +78,8 @@ def transition_rows(size: int, transitions: Any, convert: Any, refuse: type[Inpu
     """Sort triples (i, j, value) into rows; states outside 0..size-1 and repeated pairs are refused."""
     rows: list[dict[int, Any]] = [{} for _ in range(size)]
     for i, j, value in transitions:
+        if isinstance(i, bool) or isinstance(j, bool):
+            raise refuse(f"entry ({i}, {j}): states are integers from 0 to {size - 1}; number the states from 0")
         if not (0 <= i < size and 0 <= j < size):
             raise refuse(f"entry ({i}, {j}): states are 0 to {size - 1}; number the states from 0")
         if j in rows[i]:

@@ -25,10 +25,11 @@ TRIES = 80
 Ends = tuple[list[int], list[int]]
 
 
-def law_certificate(law: "LevelLaw", *, levels: int = LEVELS) -> dict[str, Any] | None:
+def law_certificate(law: "LevelLaw", *, digits: int, levels: int = LEVELS) -> dict[str, Any] | None:
     """Return the certificate for levels 0 .. ``levels``, the mean block level and the spectral radius of R.
 
-    None where the rates have no certificate (extreme rates).
+    None where the rates have no certificate (extreme rates).  Raises Undecided where the bounds of the mean, or those
+    of level 0 against its likeliest phase, hold fewer than ``digits`` digits at the working precision of the law.
     """
     sums = law.summation()
     if sums.rates.work is None and sums.rates.exact is None:
@@ -36,6 +37,8 @@ def law_certificate(law: "LevelLaw", *, levels: int = LEVELS) -> dict[str, Any] 
     with flint.ctx.workprec(sums.prec + 64):
         system = _System(sums)
         measure, at = system.measure()
+        zero = list(zip(*(x[: system.width] for x in measure), strict=True))
+        _close(max(high - low for low, high in zero), max(high for _, high in zero), digits)
         visits = system.visits()
         decay, vectors = system.decay()
         bounds, rates = rate_parts(sums.rates)
@@ -49,9 +52,11 @@ def law_certificate(law: "LevelLaw", *, levels: int = LEVELS) -> dict[str, Any] 
             "decay_lower": _texts(vectors[0]),
             "decay_upper": _texts(vectors[1]),
         }
+        mean = system.mean(measure, visits)
+        _close(mean[1] - mean[0], mean[1], digits)
         conclusion = {
             "levels": system.levels(measure, levels),
-            "mean_level": system.mean(measure, visits),
+            "mean_level": _outward(*mean, sums.prec),
             "decay": [rational_text(x) for x in decay],
         }
     return certificate("level-law", level_problem(law.chain, boundary=True), conclusion, proof)
@@ -108,8 +113,10 @@ class _System:
     def _around(self, x: list[arb], u: list[arb], accepted: Any) -> Ends:
         """Return the closest accepted bounds x -+ delta u, delta a power of two."""
         centre = [_floor(v * self.one) for v in x]
+        most = max((v.mid().man_exp() for v in u if v > 0), key=_length, default=(fmpz(1), fmpz(0)))
+        first = max(0, -_length(most))  # below, every entry of delta u is less than the unit
         for step in range(TRIES):
-            spread = [_floor(v * arb(2) ** (2 * step)) + 2 for v in u]
+            spread = [_floor(v * arb(2) ** (first + 2 * step)) + 2 for v in u]
             lower = [max(c - d, 0) for c, d in zip(centre, spread, strict=True)]
             upper = [c + d for c, d in zip(centre, spread, strict=True)]
             if accepted((lower, upper)):
@@ -200,12 +207,17 @@ class _System:
                 rows, scale = [row * R for row, R in zip(rows, self.R[:2], strict=True)], scale * self.R[2]
         return found
 
-    def mean(self, measure: Ends, visits: Ends) -> list[str]:
+    def mean(self, measure: Ends, visits: Ends) -> tuple[fmpq, fmpq]:
         totals = [sum(x) - sum(x[self.width : self.width + self.size]) for x in measure]
         sums = [
             sum(x * s for x, s in zip(m[-self.size :], v, strict=True)) for m, v in zip(measure, visits, strict=True)
         ]
-        return _outward(fmpq(sums[0], self.one * totals[1]), fmpq(sums[1], self.one * totals[0]), self.law.prec)
+        return fmpq(sums[0], self.one * totals[1]), fmpq(sums[1], self.one * totals[0])
+
+
+def _close(width: Any, size: Any, digits: int) -> None:
+    if width * 10**digits > size:
+        raise Undecided(f"the integer bounds hold fewer than {digits} digits at this precision")
 
 
 def _integer_bounds(sums: Summation, which: int) -> tuple[fmpz_mat, fmpz_mat, fmpz]:
@@ -224,6 +236,11 @@ def _dense(rows: Any, width: int) -> fmpq_mat:
 def _times(block: fmpq_mat, scale: fmpz) -> fmpz_mat:
     top, below = block.numer_denom()
     return top * (scale / below)
+
+
+def _length(dyadic: tuple[fmpz, fmpz]) -> int:
+    """Return e with mantissa 2^exponent in [2^(e-1), 2^e)."""
+    return int(dyadic[0]).bit_length() + int(dyadic[1])
 
 
 def _floor(x: arb) -> int:

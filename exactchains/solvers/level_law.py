@@ -17,7 +17,7 @@ from exactchains.enclosure import Enclosure
 from exactchains.level_chain import LevelChain
 from exactchains.solvers.level_decay import decay_rate
 from exactchains.solvers.level_summation import Summation
-from exactchains.solvers.matrix_geometric import RateMatrix, rate_matrix
+from exactchains.solvers.matrix_geometric import MAX_DIGITS, RateMatrix, rate_matrix
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 
 ATTEMPTS = 8
@@ -88,7 +88,12 @@ class LevelLaw:
         """A certificate of kind *level-law* for the first levels, the mean and the decay."""
         from exactchains.solvers.law_certificate import law_certificate
 
-        return law_certificate(self)
+        for _ in range(ATTEMPTS):
+            try:
+                return law_certificate(self, digits=self.digits)
+            except (Undecided, ZeroDivisionError):  # the law is spread too far for integers of this size
+                self._summation(2 * max(self._working, self.digits + 4))
+        return law_certificate(self, digits=0)
 
     def _certain(self, quantity: Callable[[Summation], list[Any]]) -> list[Enclosure]:
         """Return enclosures with the digits of the law, with more working digits where they are needed."""
@@ -112,7 +117,7 @@ class LevelLaw:
             rates = rate_matrix(self.chain, digits=working)
             if rates.status != "recurrent":
                 raise DoesNotExist(
-                    f"the chain is {rates.status}: its level does not settle, there is no stationary law"
+                    f"{_unsettled(rates)} {rates.status}: its level does not settle, there is no stationary law"
                 )
             prec = math.ceil(3.33 * working) + 96 + self.chain.phases
             with flint.ctx.workprec(prec):
@@ -148,9 +153,21 @@ def level_law(chain: LevelChain, *, digits: int = 15) -> LevelLaw:
     """
     if chain.boundary_local is None:
         raise InputError("boundary_local is missing: a law needs the blocks of level 0; give boundary_local")
+    if not isinstance(digits, int) or isinstance(digits, bool) or not 1 <= digits <= MAX_DIGITS:
+        raise InputError(f"digits = {digits!r}: give an integer from 1 to {MAX_DIGITS}")
     law = LevelLaw(chain, digits)
     law.level(0)
     return law
+
+
+def _unsettled(rates: RateMatrix) -> str:
+    """Return "the chain is", or the closed class of phases whose level does not settle."""
+    members = rates.drift.members
+    if len(members) == rates.chain.phases:
+        return "the chain is"
+    named = ", ".join(map(str, members[:8])) + (", .." if len(members) > 8 else "")
+    kind = "phase" if len(members) == 1 else "phases"
+    return f"the class of {kind} {named} (of {rates.chain.phases}) is never left and is"
 
 
 def _enclosure(x: Any) -> Enclosure:

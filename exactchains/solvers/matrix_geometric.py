@@ -118,8 +118,8 @@ def rate_matrix(chain: LevelChain, *, digits: int = 15) -> RateMatrix:
     PrecisionExhausted
         The digits were not reached.
     """
-    if not 1 <= digits <= MAX_DIGITS:
-        raise InputError(f"digits = {digits}: give an integer from 1 to {MAX_DIGITS}")
+    if not isinstance(digits, int) or isinstance(digits, bool) or not 1 <= digits <= MAX_DIGITS:
+        raise InputError(f"digits = {digits!r}: give an integer from 1 to {MAX_DIGITS}")
     begun = time.perf_counter()
     blocks = level_integers(chain)
     with np.errstate(all="ignore"):  # what comes out of doubles is checked, also against overflow

@@ -93,8 +93,8 @@ def extremal_laws(chain: FiniteChain, *, digits: int | None = None, method: str 
 def _class_law(chain: FiniteChain, flow: Arrays, states: Any, digits: int | None, method: str) -> StationaryLaw:
     if method not in METHODS:
         raise InputError(f"method = {method!r}: give one of {', '.join(METHODS)}")
-    if digits is not None and not 1 <= digits <= 100_000:
-        raise InputError(f"digits = {digits}: give 1 to 100000")
+    if digits is not None and (not isinstance(digits, int) or isinstance(digits, bool) or not 1 <= digits <= 100_000):
+        raise InputError(f"digits = {digits!r}: give an integer from 1 to 100000, or None for the exact law")
     start = time.perf_counter()
     inside = flow.within(states)
     problem = (chain, states, inside)

@@ -6,6 +6,9 @@ and an increasing f >= 0: Q'V + f <= c on the upper chain with V bounded below p
 recurrence when f counts jobs; Q''V + f >= c on the lower chain proves mean(f) >= c once the upper chain has second
 moments, which its own V of quadratic growth gives.  V is listed on levels 0..top and is
 alpha l^2 + linear_i l + constant_i beyond, where Q V + f is affine in l.
+
+Caps    top and bits up to 100,000; 10,000 jobs at a server of a shape; targets outside the set are replaced in at most
+        100,000 steps and 100 more a shape
 """
 
 from fractions import Fraction
@@ -17,6 +20,8 @@ from proofs_check.check.routing import Loads, System, moved
 
 Move = tuple[int, int, int]  # shape after, levels up, rate
 MAX_TOP = 100_000
+MAX_JOBS = 10_000
+FREE_STEPS, STEPS_A_SHAPE = 100_000, 100
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
@@ -47,6 +52,7 @@ class _Chain:
         if self.top > MAX_TOP or self.bits > MAX_TOP:
             raise Rejected("top or bits out of bounds")
         self.shapes = [self._shape(x) for x in items(data["shapes"])]
+        self.steps = FREE_STEPS + STEPS_A_SHAPE * len(self.shapes)  # left for replacements
         self.place = {shape: i for i, shape in enumerate(self.shapes)}
         flat = tuple((0,) * size for size in system.sizes)
         if len(self.place) != len(self.shapes) or flat not in self.place:
@@ -61,6 +67,8 @@ class _Chain:
         shape = tuple(tuple(integer(q) for q in items(queue)) for queue in items(x))
         if [len(queue) for queue in shape] != self.system.sizes or any(tuple(sorted(q)) != q for q in shape):
             raise Rejected("a shape lists the jobs of each pool, ascending")
+        if max(max(queue) for queue in shape) > MAX_JOBS:
+            raise Rejected(f"a shape with more than {MAX_JOBS} jobs at a server")
         if self.system.split(shape)[0] != 0:
             raise Rejected("a shape has level 0")
         return shape
@@ -79,6 +87,9 @@ class _Chain:
     def _replaced(self, loads: Loads) -> Loads:
         """Return larger (upper) or smaller (lower) loads whose shape is in the set."""
         while self.system.split(loads)[1] not in self.place:
+            self.steps -= 1
+            if self.steps < 0:
+                raise Rejected("the set of shapes is too sparse: replacements take too many steps")
             pools = list(enumerate(zip(loads, self.system.direction, strict=True)))
             if self.upper:
                 _, pool = min((Fraction(queue[0] + 1, v), j) for j, (queue, v) in pools)

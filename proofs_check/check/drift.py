@@ -11,6 +11,9 @@ conclusion  ``function`` and its constants, one number a pool where a list stand
                  order, has L F >= 0 in every state and > 0 at 0 ("not positive recurrent"), or L F >= some positive
                  number in every state ("transient")
 proof       empty: every cell is checked
+
+Caps        powers of the base of at most 100,000 bits, and in all cells 2,000,000 beyond 4000 for each server; numbers
+            of an exponential conclusion of at most 20,000 bits; those of :mod:`cells`
 """
 
 from fractions import Fraction
@@ -21,6 +24,8 @@ from proofs_check.check.exact import Rejected, fields, items, rational, vector
 from proofs_check.check.ranks import ranked, tops
 
 Vector = list[Fraction]
+MAX_POWER_BITS, MAX_POWERS, FREE_POWER = 100_000, 2_000_000, 4_000
+MAX_BITS = 20_000
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
@@ -78,6 +83,7 @@ def _exponential(s: System, conclusion: Any) -> None:
     weights = vector(conclusion["weights"], max(s.pool) + 1)
     if y <= 1 or rate <= 0 or min(weights) <= 0:
         raise Rejected("needs base > 1, rate > 0 and positive weights")
+    _short([y, rate, bound, *weights], s)
     for cell, join in s.cells:
         come, go = s.flows(cell, join)
         parts = [
@@ -89,6 +95,16 @@ def _exponential(s: System, conclusion: Any) -> None:
                 raise Rejected(f"the drift grows from {cell.base} along coordinate {r}")
         if sum(parts) > bound:
             raise Rejected(f"the drift exceeds the bound at {cell.base}")
+
+
+def _short(numbers: Vector, s: System) -> None:
+    """Check that numbers and powers y^base, y the first number, stay of moderate size."""
+    size, *others = (x.numerator.bit_length() + x.denominator.bit_length() for x in (*numbers, *s.speed, s.arrivals))
+    powers = [b * size for cell, _ in s.cells for b in cell.base]
+    if max(size, *others) > MAX_BITS:
+        raise Rejected(f"a number of more than {MAX_BITS} bits")
+    if max(powers) > MAX_POWER_BITS or sum(max(x - FREE_POWER, 0) for x in powers) > MAX_POWERS:
+        raise Rejected("powers of the base out of bounds: the cells reach too far out")
 
 
 def _linear(s: System, conclusion: Any) -> None:

@@ -1,4 +1,8 @@
-"""Exact numbers out of certificate text, and the one way to say no."""
+"""Exact numbers out of certificate text, and the one way to say no.
+
+Caps    integers: 4000 decimal or 4,000,000 hexadecimal digits; powers of two: exponents up to 400,000 in size, and in
+        one list 4,000,000 together, not counting 2000 for each number
+"""
 
 import re
 from collections.abc import Mapping
@@ -7,6 +11,9 @@ from typing import Any
 
 MAX_DIGITS = 4000
 MAX_HEX = 4_000_000
+MAX_POWER = 400_000  # exponent of a power of two
+MAX_POWERS = 4_000_000  # in one list, beyond FREE_POWER for each number
+FREE_POWER = 2_000
 
 _NUMBER = re.compile(r"(-?)([0-9]+|0x[0-9a-f]+)(?:/([0-9]+|0x[0-9a-f]+)|\*2\^(-?[0-9]{1,9}))?", re.ASCII)
 
@@ -26,8 +33,8 @@ def rational(text: Any) -> Fraction:
     value = Fraction(-top if match[1] else top, bottom)
     if match[4]:
         exponent = int(match[4])
-        if abs(exponent) > 4 * MAX_HEX:
-            raise Rejected("a power of two out of bounds")
+        if abs(exponent) > MAX_POWER:
+            raise Rejected(f"a power of two beyond 2^{MAX_POWER} in size")
         value = value * 2**exponent if exponent >= 0 else value / 2**-exponent
     return value
 
@@ -76,7 +83,19 @@ def table(x: Any) -> Mapping[str, Any]:
 
 def vector(x: Any, length: int | None = None) -> list[Fraction]:
     """Return a list of exact numbers."""
-    return [rational(v) for v in items(x, length)]
+    return rationals(items(x, length))
+
+
+def rationals(texts: list[Any]) -> list[Fraction]:
+    """Return the numbers of a list whose powers of two are bounded together: short text stays short work."""
+    written, total = [], 0
+    for text in texts:
+        written.append(rational(text))
+        power = text.partition("*2^")[2]
+        total += max(abs(int(power)) - FREE_POWER, 0) if power else 0
+        if total > MAX_POWERS:
+            raise Rejected(f"the powers of two of a list exceed 2^{MAX_POWERS} together")
+    return written
 
 
 def matrix(rows: Any, height: int | None = None, width: int | None = None) -> list[list[Fraction]]:

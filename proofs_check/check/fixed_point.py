@@ -7,15 +7,22 @@ The flow dx/dt = F is cooperative on ordered sequences (claim noisy.dependent.co
 sum is unique and the limit from 0 (noisy.dependent.fixed-point).  Hence ordered sequences with F(upper) <= 0 and
 F(lower) >= 0 enclose it.  Errors at every gap (g null), or none that show (g = 0, eps = 0 or d = 1): the recursion
 x_{k+1} = lam h(x_k), h increasing.
+
+Caps    d <= 1000; exponents up to 2,000,000; 400,000 terms; d-th powers of at most 4,000,000 bits, and a total of work
+        that a processor does in seconds
 """
 
 from fractions import Fraction
+from math import isqrt
 from typing import Any
 
 from proofs_check.check.exact import Rejected, fields, integer, items, rational
 
 Dyadic = tuple[int, int]  # (m, e): m 2^-e
-MAX_EXPONENT = 4_000_000
+MAX_EXPONENT = 2_000_000
+MAX_TERMS = 400_000
+MAX_POWER_BITS = 4_000_000
+MAX_WORK = 5 * 10**12  # products of bits
 MAX_D = 1000
 
 
@@ -74,11 +81,24 @@ def _both_sides(
     return lower, upper, _value(upper[-1]) * ratio / (1 - ratio)
 
 
+class _Work:
+    """Counts the work of d-th powers and of divisions of their size, and ends it at the cap."""
+
+    def __init__(self, d: int) -> None:
+        self.d, self.done = d, 0
+
+    def power(self, bits: int, quotient: int = 0) -> None:
+        size = self.d * bits
+        self.done += size * (quotient + 60 * isqrt(size))
+        if size > MAX_POWER_BITS or self.done > MAX_WORK:
+            raise Rejected("powers out of bounds: give fewer bits or fewer terms")
+
+
 class _Row:
     """The rows F_1..F_K of one system, in integers."""
 
     def __init__(self, load: Fraction, eps: Fraction, d: int, g: int) -> None:
-        self.d, self.g = d, g
+        self.d, self.g, self.work = d, g, _Work(d)
         self.common = load.denominator * eps.denominator
         self.load, self.noise = load.numerator * eps.denominator, load.numerator * eps.numerator
 
@@ -104,6 +124,8 @@ class _Row:
             return (0, 0) if shift is None else (x[-1][0], x[-1][1] + shift * (i - K))
 
         e = max(entry(j)[1], entry(k)[1], entry(max(j - g, 0))[1]) + 8
+        self.work.power(e)
+        self.work.power(e)
 
         def at(i: int) -> int:
             m, own = entry(i)
@@ -128,11 +150,14 @@ def _recursion(load: Fraction, eps: Fraction, d: int, proof: Any) -> tuple[list[
     """
     data = fields(proof, "bits terms")
     bits, terms = integer(data["bits"], 8), integer(data["terms"], 1)
-    sides = []
+    if bits > MAX_EXPONENT or terms > MAX_TERMS:
+        raise Rejected(f"more than {MAX_EXPONENT} bits or {MAX_TERMS} terms")
+    sides, work = [], _Work(d)
     for up in (False, True):
         found = [_rounded(load.numerator, load.denominator, 0, bits, up)]
         for _ in range(terms - 1):
             m, e = found[-1]
+            work.power(e, bits)
             if not 0 <= m <= 1 << e:
                 raise Rejected("the recursion leaves [0, 1]; more bits are needed")
             whole = 1 << (e * d)
@@ -140,8 +165,11 @@ def _recursion(load: Fraction, eps: Fraction, d: int, proof: Any) -> tuple[list[
             found.append(_rounded(load.numerator * top, load.denominator * eps.denominator, e * d, bits, up))
         sides.append(found)
     lower, upper = sides
-    last = _value(upper[-1])
-    ratio = load * (d * eps + last ** (d - 1))
+    work.power(upper[-1][0].bit_length())
+    last, (m, e) = _value(upper[-1]), upper[-1]
+    extra = max(e * (d - 1) - 4 * bits, 0)  # the power is rounded up to a multiple of 2^(-4 bits) where it is longer
+    power = Fraction(-(-(m ** (d - 1)) >> extra), 1 << (e * (d - 1) - extra))
+    ratio = load * (d * eps + power)
     if ratio >= 1:
         raise Rejected("no geometric tail after the last term")
     return lower, upper, last * ratio / (1 - ratio)

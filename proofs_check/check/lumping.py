@@ -1,10 +1,13 @@
-"""Lumpings of finite chains: the blocks form a chain, and perhaps come from symmetries."""
+"""Lumpings of finite chains: the blocks form a chain, and perhaps come from symmetries.
+
+Caps    a block number is less than the number of states, which are listed one by one; :mod:`exact` bounds powers of two
+"""
 
 from collections import Counter
 from fractions import Fraction
 from typing import Any
 
-from proofs_check.check.exact import Rejected, fields, integer, items, rational
+from proofs_check.check.exact import Rejected, fields, integer, items, rationals
 
 Rates = dict[tuple[int, int], Fraction]
 
@@ -24,6 +27,8 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
         raise Rejected("time is neither discrete nor continuous")
     block = [integer(b) for b in items(conclusion["block"], size)]
     count = max(block) + 1
+    if count > size:
+        raise Rejected(f"block {count - 1} of {size} states")
     if set(block) != set(range(count)):
         raise Rejected("some block is empty")
     fine = rates(problem["transitions"], size, discrete)
@@ -39,8 +44,9 @@ def rates(transitions: Any, size: int, discrete: bool) -> Rates:
     """Return the positive rates, after checking that they form a chain."""
     found: Rates = {}
     total = [Fraction(0)] * size
-    for i, j, q in (items(t, 3) for t in items(transitions)):
-        pair, rate = (integer(i), integer(j)), rational(q)
+    triples = [items(t, 3) for t in items(transitions)]
+    for (i, j, _), rate in zip(triples, rationals([t[2] for t in triples]), strict=True):
+        pair = integer(i), integer(j)
         if max(pair) >= size or rate < 0 or (i == j and not discrete) or pair in found:
             raise Rejected(f"transition {i} -> {j} is out of range, negative, repeated or a loop in continuous time")
         found[pair] = rate

@@ -3,6 +3,8 @@
 problem     ``time``, ``states`` (count), ``transitions`` [i, j, rate] as in *stationary*; ``reward``: a number a state
 conclusion  ``mean``: [lower, upper]
 proof       ``law``: the exact stationary law, a number a state
+
+Caps        those of :mod:`finite_chain` (states a transition) and :mod:`exact` (powers of two in a list)
 """
 
 from typing import Any

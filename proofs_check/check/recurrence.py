@@ -2,8 +2,9 @@
 
 problem     a level chain (:mod:`proofs_check.check.blocks`)
 conclusion  ``status``: "recurrent" (every level >= 1 is left downwards, or to level 0, in finite mean time),
-            "transient" (from the phases ``members`` the level escapes to infinity with positive probability),
-            "null recurrent" (from ``members`` the next lower level is entered surely, after infinite mean time)
+            "transient" (from some member of the closed class ``members`` of phases the level escapes to infinity
+            with positive probability), "null recurrent" (from every member of such a class the next lower level is
+            entered surely, from some member after infinite mean time)
 proof       ``members``: phases (all of them when recurrent), ``y``: one rational a member, ``constant`` >= 0
 
 With s = (down + local + up) y + (up - down) 1 - constant kill: recurrent needs s < 0 in every phase, for level + y

@@ -3,14 +3,18 @@
 Notation: x the law with x_r = 1 at the reference state r, S = diag(exit rates) - rates without r.  For a vector u >= 0,
 u_r = 0, with (uS)_j > 0 for all j != r, S is a nonsingular M-matrix, so that the law of the class is unique, and an
 approximation y with y_r > 0 satisfies |y - y_r x| <= delta u, delta = max_j |inflow - outflow of y at j| / (uS)_j.
+
+Caps    those of :mod:`finite_chain` and :mod:`dyadic`; the exponents of a state and of those that lead to it differ by
+        at most 20,000,000 in total over the states, not counting 4000 for each state
 """
 
-from fractions import Fraction
 from typing import Any
 
 from proofs_check.check.dyadic import at_least, at_most, dyadics, mantissas
 from proofs_check.check.exact import Rejected, fields, integer, items
 from proofs_check.check.finite_chain import Edges, chain
+
+MAX_SHIFTS, FREE_SHIFT = 20_000_000, 4_000  # bits
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
@@ -53,47 +57,52 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     _bounds(conclusion["entries"], (law, vector or dict.fromkeys(members, 0), exponent), delta, size)
 
 
-def _delta(law: dict[int, int], vector: dict[int, int] | None, exponent: dict[int, int], graph: Any) -> Fraction:
+def _delta(law: dict[int, int], vector: dict[int, int] | None, exponent: dict[int, int], graph: Any) -> tuple[int, int]:
+    """Return numerator and denominator of delta, not reduced."""
     r, members, into, out = graph
     if vector is not None and (min(vector.values()) < 0 or vector[r] != 0):
         raise Rejected("the vector is negative, or not zero at the reference state")
-    worst = Fraction(0)
+    top, bottom, shifts = 0, 1, 0
     for j in members:
         if j == r:
             continue
         sources = [(i, q) for i, q in into[j] if i in law]
         low = min([exponent[j], *(exponent[i] for i, _ in sources)])
-        exits = sum(q for _, q in out[j]) << (exponent[j] - low)
-        terms = [(i, q << (exponent[i] - low)) for i, q in sources]
-        residual = sum(law[i] * q for i, q in terms) - law[j] * exits
+        shifts += max(max(exponent[i] for i in (j, *(i for i, _ in sources))) - low - FREE_SHIFT, 0)
+        if shifts > MAX_SHIFTS:
+            raise Rejected("the exponents of neighbouring states differ too much")
+        exits = sum(q for _, q in out[j])
+        residual = sum(law[i] * q << (exponent[i] - low) for i, q in sources) - (law[j] * exits << (exponent[j] - low))
         if vector is None:
             if residual:
                 raise Rejected(f"the law is not exact at state {j}, and there is no vector")
             continue
-        gain = vector[j] * exits - sum(vector[i] * q for i, q in terms)
+        gain = (vector[j] * exits << (exponent[j] - low)) - sum(
+            vector[i] * q << (exponent[i] - low) for i, q in sources
+        )
         if gain <= 0:
             raise Rejected(f"the vector proves nothing at state {j}")
-        if abs(residual) * worst.denominator > worst.numerator * gain:
-            worst = Fraction(abs(residual), gain)
-    return worst
+        if abs(residual) * bottom > top * gain:
+            top, bottom = abs(residual), gain
+    return top, bottom
 
 
-def _bounds(entries: Any, vectors: Any, delta: Fraction, size: int) -> None:
+def _bounds(entries: Any, vectors: Any, delta: tuple[int, int], size: int) -> None:
     law, vector, exponent = vectors
     low = min(exponent.values())
     mass = sum(x << (exponent[i] - low) for i, x in law.items())
-    slack = delta * sum(u << (exponent[i] - low) for i, u in vector.items())
-    least, most = mass - slack, mass + slack  # bounds of the total, in units 2^low
+    over = delta[1]
+    slack = delta[0] * sum(u << (exponent[i] - low) for i, u in vector.items())
+    least, most = mass * over - slack, mass * over + slack  # bounds of the total, in units 2^low / over
     if least <= 0:
         raise Rejected("the error exceeds the law")
     for entry in items(entries):
         state, lower, upper = items(entry, 3)
         if integer(state) >= size:
             raise Rejected(f"state {state} does not exist")
-        x, width, k = (law[state], delta * vector[state], exponent[state]) if state in law else (0, Fraction(0), low)
-        if not (
-            at_most(lower, max(Fraction(0), x - width), most, k - low) and at_least(upper, x + width, least, k - low)
-        ):
+        x, u, k = (law[state], vector[state], exponent[state]) if state in law else (0, 0, low)
+        x, width = x * over, u * delta[0]
+        if not (at_most(lower, max(0, x - width), most, k - low) and at_least(upper, x + width, least, k - low)):
             raise Rejected(f"the bounds of state {state} are tighter than what is proved")
 
 

@@ -199,3 +199,20 @@ def test_symbolic_chain():
     lam, mu = F.gens
     chain = FiniteChain.from_matrix([[-lam, lam], [mu, -mu]], domain=F)
     assert stationary(chain) == [mu / (lam + mu), lam / (lam + mu)]
+
+
+def test_states_are_no_truth_values():
+    with pytest.raises(NotAGenerator, match=r"entry \(False, 1\)"):
+        FiniteChain.from_transitions(2, [(False, 1, 1), (1, 0, 1)])
+
+
+def test_messages_shorten_long_numbers():
+    with pytest.raises(NotAGenerator, match="602 characters") as refusal:
+        FiniteChain.from_matrix([[fmpq(-1, 10**300), 1], [1, -1]])
+    assert len(str(refusal.value)) < 200
+
+
+@pytest.mark.parametrize("digits", [1.5, True, 0])
+def test_digits_are_an_integer(digits):
+    with pytest.raises(InputError, match=f"digits = {digits}"):
+        stationary(FiniteChain.from_transitions(2, [(0, 1, 1), (1, 0, 1)]), digits=digits)

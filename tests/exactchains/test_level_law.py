@@ -251,3 +251,21 @@ def test_the_route_in_balls_contains_the_exact_law(service, load, monkeypatch):
     assert all(x.contains(y.value) and x.has_digits(20) for x, y in zip(found, known, strict=True))
     assert law.decay.overlaps(exact.decay)
     accepted(law)
+
+
+@pytest.mark.parametrize("digits", [1.5, True, 0])
+def test_digits_are_an_integer(digits):
+    blocks = {"up": [[1]], "local": [[-3]], "down": [[2]], "boundary_local": [[-1]]}
+    with pytest.raises(InputError, match=f"digits = {digits}"):
+        level_law(LevelChain.from_blocks(blocks), digits=digits)
+
+
+def test_a_class_of_phases_that_is_transient_is_named():
+    blocks = {
+        "up": [[1, 0], [0, 3]],
+        "local": [[-3, 0], [0, -5]],
+        "down": [[2, 0], [0, 2]],
+        "boundary_local": [[-1, 0], [0, -3]],
+    }
+    with pytest.raises(DoesNotExist, match=r"the class of phase 1 \(of 2\) is never left and is transient"):
+        level_law(LevelChain.from_blocks(blocks))
