@@ -17,6 +17,7 @@ def assert_agrees(
     quantity: str | Sequence[str],
     margin: str = DEFAULT_MARGIN,
     undecided: str = "fail",
+    **options: Any,
 ) -> Validation:
     """Fail unless a simulator's output agrees with a model; works in pytest and unittest alike.
 
@@ -32,6 +33,9 @@ def assert_agrees(
         The difference that does not matter: ``5%`` of the exact value, or ``abs:0.01``.
     undecided
         ``fail`` or ``skip`` when the run is too short for a verdict.
+    options
+        Further arguments of :func:`proofs_check.simulators.validation.validate`: ``preset``, ``names``, ``warmup``,
+        ``indices``, ``rule``.
 
     Raises
     ------
@@ -51,7 +55,7 @@ def assert_agrees(
     'agrees'
     """
     quantities = [quantity] if isinstance(quantity, str) else list(quantity)
-    found = validate(model, parameters, data, quantities=quantities, margin=margin)
+    found = validate(model, parameters, data, quantities=quantities, margin=margin, **options)
     if found.verdict is Verdict.UNDECIDED and undecided == "skip":
         raise SkipTest("\n".join(lines(found)))
     if found.verdict is not Verdict.AGREES:

@@ -13,7 +13,7 @@ from proofs_check.catalogue import find
 from proofs_check.cli.main import cli
 from proofs_check.simulators.assertion import assert_agrees
 from proofs_check.simulators.queue_runs import job_trace
-from proofs_check.simulators.validation import validate
+from proofs_check.simulators.validation import Rule, validate
 
 HALF = {"lam": "1/2", "mu": "1"}
 
@@ -31,6 +31,9 @@ def test_assertion_passes_fails_and_skips(jobs):
     short = {name: column[:300] for name, column in jobs.items()}
     with pytest.raises(AssertionError, match=r"needed +about"):
         assert_agrees(short, "mm1", HALF, quantity="age_mean")
+    cut = assert_agrees(jobs, "mm1", HALF, quantity="mean_response", rule=Rule("overlapping"), warmup="10%")
+    assert cut.findings[0].judgement.estimate.method == "overlapping"
+    assert cut.findings[0].judgement.estimate.weight == 54_000
     with pytest.raises(SkipTest):
         assert_agrees(short, "mm1", HALF, quantity="age_mean", undecided="skip")
 
