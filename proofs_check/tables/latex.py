@@ -4,6 +4,8 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
+from proofs_check.tables.notation import letter
+
 if TYPE_CHECKING:
     from proofs_check.tables.sheet import Sheet
     from proofs_check.tables.table import Column
@@ -19,31 +21,49 @@ UPRIGHT = {"E", "Var", "P", "peak"}
 HEADER = r"% needs \usepackage{booktabs,graphicx,siunitx}"
 FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"  # scale down what is too wide, nothing else
 NARROW, LONG = 12, 60  # characters: least width of a heading; longest line of a formula
+ROWS = 29  # of a table on one page
 
 
 def document(s: "Sheet") -> str:
-    """Return a LaTeX table: one ``S`` column for plain numbers, ``c`` for fractions, intervals and words."""
+    """Return a LaTeX table: one ``S`` column for plain numbers, ``c`` for fractions, intervals and words.
+
+    What is too long for a page goes on in further tables with the same heading; notes stand below the last.
+    """
     columns = [[row[j] for row in s.cells] for j in range(len(s.columns))]
     formats = ["l" if s.is_words(j) else _format(column) for j, column in enumerate(columns)]
-    lines = [HEADER, r"\begin{table}", r"\centering", rf"\caption{{{escaped(s.title)}}}"]
-    lines += [FIT, rf"\begin{{tabular}}{{{''.join(formats)}}}", r"\toprule"]
     widths = [max(NARROW, *map(len, column)) for column in columns]
-    lines.append(" & ".join(f"{{{heading(c.heading, w)}}}" for c, w in zip(s.columns, widths, strict=True)) + r" \\")
+    head = [FIT, rf"\begin{{tabular}}{{{''.join(formats)}}}", r"\toprule"]
+    head.append(" & ".join(f"{{{heading(c.heading, w)}}}" for c, w in zip(s.columns, widths, strict=True)) + r" \\")
     under = [_under("" if c.given else c.symbol, c, w) for c, w in zip(s.columns, widths, strict=True)]
-    lines += [" & ".join(f"{{{u}}}" for u in under) + r" \\"] if any(under) else []
-    lines.append(r"\midrule")
+    head += [" & ".join(f"{{{u}}}" for u in under) + r" \\"] if any(under) else []
+    lines, parts = [HEADER], _parts(s, formats)
+    for i, rows in enumerate(parts):
+        more = " (continued)" if i else ""
+        lines += [r"\end{table}", ""] if i else []
+        lines += [r"\begin{table}", r"\centering", rf"\caption{{{escaped(s.title)}{more}}}", *head, r"\midrule"]
+        lines += [*rows, r"\bottomrule", r"\end{tabular}}", ""]
+    lines.append(r"\par\smallskip\raggedright\footnotesize " + "\n".join(escaped(note) for note in s.notes))
+    reasons = (rf"\textsuperscript{{{letter(i)}}} {escaped(reason)}" for i, reason in enumerate(s.reasons))
+    lines += [rf"\par\footnotesize {reason}" for reason in reasons]
+    return "\n".join([*lines, r"\end{table}", ""])
+
+
+def _parts(s: "Sheet", formats: list[str]) -> list[list[str]]:
+    """Return the rows, page by page; a row with a formula takes the room of two."""
+    parts: list[list[str]] = [[]]
+    room = ROWS
     for row, marks, formulas in zip(s.cells, s.marks, s.formulas, strict=True):
         cells = [
             _cell(c, m, f) if x is None else rf"{{$\displaystyle {broken(x.latex)}$}}"
             for c, m, f, x in zip(row, marks, formats, formulas, strict=True)
         ]
-        lines.append(" & ".join(cells) + (r" \\[2ex]" if any(formulas) else r" \\"))
-    lines += [r"\bottomrule", r"\end{tabular}}", ""]
-    lines.append(r"\par\smallskip\raggedright\footnotesize " + "\n".join(escaped(note) for note in s.notes))
-    lines += [
-        rf"\par\footnotesize \textsuperscript{{{chr(97 + i)}}} {escaped(reason)}" for i, reason in enumerate(s.reasons)
-    ]
-    return "\n".join([*lines, r"\end{table}", ""])
+        height = 2 if any(formulas) else 1
+        if room < height:
+            parts.append([])
+            room = ROWS
+        room -= height
+        parts[-1].append(" & ".join(cells) + (r" \\[2ex]" if any(formulas) else r" \\"))
+    return parts
 
 
 def escaped(text: str) -> str:

@@ -54,3 +54,8 @@ def parameter_text(x: fmpq) -> str:
             whole = int(x.p) * (10**places // below)
             return decimals.positional(whole, places, 21) if abs(whole) < 10**20 else str(x)
     return str(x)
+
+
+def letter(i: int) -> str:
+    """Return the mark of note i: a, b, .., z, aa, ab, .."""
+    return chr(97 + i) if i < 26 else f"{chr(97 + i // 26 - 1)}{chr(97 + i % 26)}"

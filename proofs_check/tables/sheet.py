@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from proofs_check.report.mathml import mathml
 from proofs_check.tables import latex
 from proofs_check.tables.formula import Formula
-from proofs_check.tables.notation import cell_text
+from proofs_check.tables.notation import cell_text, letter
 from proofs_check.tables.root import Root
 from proofs_check.tables.table import FRACTIONS, NEAR, NOTATIONS, ROOTS, Cell, Column, Table
 
@@ -56,7 +56,7 @@ def sheet(table: Table) -> Sheet:
     for row in table.rows:
         for cell in row:
             if cell.note:
-                reasons.setdefault(cell.note, _letter(len(reasons)))
+                reasons.setdefault(cell.note, letter(len(reasons)))
     cells = tuple(
         tuple(
             cell_text(cell, column, digits=table.digits, notation=table.notation)
@@ -132,7 +132,7 @@ def comma_separated(s: Sheet) -> str:
     writer = csv.writer(out, lineterminator="\n")
     heads = [f"{c.heading} [{sub}]" if sub else c.heading for c, sub in zip(s.columns, s.subheadings, strict=True)]
     writer.writerow(map(_inert, heads))
-    by_mark = {_letter(i): reason for i, reason in enumerate(s.reasons)}
+    by_mark = {letter(i): reason for i, reason in enumerate(s.reasons)}
     for row, marks in zip(s.cells, s.marks, strict=True):
         writer.writerow(f"{c}: {by_mark[m]}" if m else c for c, m in zip(row, marks, strict=True))
     return out.getvalue()
@@ -200,11 +200,7 @@ def _columns(s: Sheet) -> list[list[str]]:
 
 
 def _footer(s: Sheet) -> list[str]:
-    return [*s.notes, *(f"[{_letter(i)}] {reason}" for i, reason in enumerate(s.reasons))]
-
-
-def _letter(i: int) -> str:
-    return chr(97 + i) if i < 26 else f"{chr(97 + i // 26 - 1)}{chr(97 + i % 26)}"
+    return [*s.notes, *(f"[{letter(i)}] {reason}" for i, reason in enumerate(s.reasons))]
 
 
 def _is_number(cell: Cell) -> bool:
