@@ -13,7 +13,7 @@ from proofs_check.check.exact import Rejected
 MAX_TERMS = 60_000
 MAX_DEGREE = 5_000
 MAX_BITS = 2_000_000
-MAX_PRODUCTS = 20_000_000  # of terms, in one certificate
+MAX_PRODUCTS = 2_000_000  # of terms, in one certificate
 MAX_BITS = 4_000_000  # of a coefficient that a power would make
 
 Monomial = tuple[tuple[str, int], ...]  # ((name, exponent), ...) by name
