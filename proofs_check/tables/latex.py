@@ -21,7 +21,7 @@ UPRIGHT = {"E", "Var", "P", "peak"}
 HEADER = r"% needs \usepackage{booktabs,graphicx,siunitx}"
 FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"  # scale down what is too wide, nothing else
 NARROW, LONG = 12, 60  # characters: least width of a heading; longest line of a formula
-ROWS = 29  # of a table on one page
+ROWS, NOTE, LEAST = 40, 100, 12  # rows of a page; characters of notes that take the room of one; rows at least
 
 
 def document(s: "Sheet") -> str:
@@ -51,7 +51,8 @@ def document(s: "Sheet") -> str:
 def _parts(s: "Sheet", formats: list[str]) -> list[list[str]]:
     """Return the rows, page by page; a row with a formula takes the room of two."""
     parts: list[list[str]] = [[]]
-    room = ROWS
+    page = max(LEAST, ROWS - sum(len(text) // NOTE + 1 for text in (" ".join(s.notes), *s.reasons)))
+    room = page
     for row, marks, formulas in zip(s.cells, s.marks, s.formulas, strict=True):
         cells = [
             _cell(c, m, f) if x is None else rf"{{$\displaystyle {broken(x.latex)}$}}"
@@ -60,7 +61,7 @@ def _parts(s: "Sheet", formats: list[str]) -> list[list[str]]:
         height = 2 if any(formulas) else 1
         if room < height:
             parts.append([])
-            room = ROWS
+            room = page
         room -= height
         parts[-1].append(" & ".join(cells) + (r" \\[2ex]" if any(formulas) else r" \\"))
     return parts
