@@ -14,6 +14,8 @@ into level 1   pi_0 boundary_up + pi_1 (local + up G)
 sums           pi_1 + T R - T
 Off the diagonal A >= 0 grows with G and R.  If hi > 0 makes every column negative with the upper bounds of G and R,
 -A is an M-matrix and x <= hi; if lo makes every column nonnegative with the lower bounds, lo <= x.
+
+Caps    1000 levels; a common denominator of the last level, that of R to its number, of 2,000,000 bits
 """
 
 from fractions import Fraction
@@ -39,6 +41,7 @@ from proofs_check.check.exact import Rejected, fields, integer, items, rational
 from proofs_check.check.rate_matrix import check_rates
 
 MAX_LEVELS = 1000
+MAX_SCALE = 2_000_000  # bits
 Pair = tuple[Fraction, Fraction]
 
 
@@ -127,18 +130,20 @@ def _levels(says: Any, edges: Edges, measure: tuple[list[int], list[int]], R: Bo
     size, scale = edges.blocks.size, 1
     if not 1 <= len(items(says)) <= MAX_LEVELS:
         raise Rejected(f"the law is stated for 1 to {MAX_LEVELS} levels")
-    low, high = lower[:a], upper[:a]
+    low, high, totals = lower[:a], upper[:a], (_total(lower, size), _total(upper, size))
     for n, level in enumerate(says):
         for j, pair in enumerate(items(level, len(low))):
             least, most = _pair(pair)
-            if least > Fraction(low[j], scale * _total(upper, size)) or most < Fraction(
-                high[j], scale * _total(lower, size)
-            ):
+            ends = (least, scale * totals[1], low[j]), (most, scale * totals[0], high[j])
+            below, above = (x.numerator * mass - y * x.denominator for x, mass, y in ends)
+            if below > 0 or above < 0:
                 raise Rejected(f"level {n}, phase {j} is not proved so closely")
         if n == 0:
             low, high = lower[a:b], upper[a:b]
         else:
             low, high, scale = _row(low, R.lower), _row(high, R.upper), scale * R.over
+            if scale.bit_length() > MAX_SCALE:
+                raise Rejected(f"levels stated too far out: their denominator has more than {MAX_SCALE} bits")
 
 
 def _total(x: list[int], size: int) -> int:

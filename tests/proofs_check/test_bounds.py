@@ -10,6 +10,7 @@ from exactchains.solvers.level_law import level_law
 from meanfield.models.noisy import PowerOfD
 from meanfield.solvers.fixed_point import fixed_point
 from proofs_check.check import comparison
+from proofs_check.check import level_law as levels
 from proofs_check.check.document import check, loads
 from proofs_check.check.dyadic import at_least, at_most
 from proofs_check.check.exact import Rejected, rational, rationals
@@ -194,3 +195,11 @@ def test_nearly_decoupled_phases_have_a_certificate():
     low, high = (rational(x) for x in certificate["conclusion"]["levels"][0][0])
     assert low < high and abs(low - rational("1/4")) * 10**25 < 1  # each phase has half of the mass, half of it idle
     check(loads(json.dumps(certificate)))
+
+
+def test_levels_whose_denominators_grow_too_long_are_refused(monkeypatch):
+    certificate = level_law(one_server(fmpq(1, 3)), digits=15).certificate
+    check(loads(json.dumps(certificate)))
+    monkeypatch.setattr(levels, "MAX_SCALE", 4)
+    with pytest.raises(Rejected, match="too far out"):
+        check(loads(json.dumps(certificate)))
