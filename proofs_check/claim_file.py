@@ -22,7 +22,7 @@ from exactchains.number import parse
 from exactchains.truth import InputError
 from proofs_check.check.exact import Rejected
 from proofs_check.check.expression import expression
-from proofs_check.check.polynomial import Polynomial, Ratio, variable
+from proofs_check.check.polynomial import Polynomial, Ratio, Work, variable
 from proofs_check.expression_size import bounded
 
 MAX_BYTES = 1_000_000
@@ -88,6 +88,7 @@ def _claim(entry: Any, name: str) -> UserClaim:
     name = entry.get("id", _safe(name))
     if not isinstance(name, str) or not _ID.fullmatch(name):
         raise InputError(f"id = {_shown(name)}: letters, digits, dots and dashes, at most 100")
+    Work.spent = 0
     try:
         if foreign := set(entry) - FIELDS:
             raise InputError(f"unknown field {_shown(min(foreign))}; fields are {', '.join(sorted(FIELDS))}")

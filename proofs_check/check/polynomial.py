@@ -29,6 +29,7 @@ class Work:
 def _spend(products: int) -> None:
     Work.spent += products
     if Work.spent > MAX_PRODUCTS:
+        Work.spent = 0  # the next one starts afresh
         raise Rejected(f"more than {MAX_PRODUCTS} products of terms")
 
 

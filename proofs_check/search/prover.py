@@ -12,7 +12,7 @@ from proofs_check.check import document
 from proofs_check.check.boxes import box_of, described
 from proofs_check.check.exact import Rejected
 from proofs_check.check.expression import expression
-from proofs_check.check.polynomial import Ratio
+from proofs_check.check.polynomial import Ratio, Work
 from proofs_check.check.sign import Domain
 from proofs_check.check.statements import variables
 from proofs_check.search import bernstein as boxes
@@ -52,6 +52,7 @@ def answer(names: tuple[str, ...], domain: Json, claim: tuple[str, str, str], *,
     ---------
     Proved and refuted come with a certificate that the independent checker has accepted.
     """
+    Work.spent = 0
     problem = {"variables": list(names), "domain": {s: list(c) for s, c in domain.items()}}
     conclusion = {"statements": [{"claim": list(claim)}]}
     read = Domain(variables(problem["variables"]), problem["domain"])
