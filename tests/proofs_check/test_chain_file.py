@@ -159,7 +159,7 @@ def test_level_chains(tmp_path):
     [
         ({"kind": "ctmc", "states": 2, "transitions": [[0, 1, 1], [0, 1, 2]]}, "(0, 1) is given twice"),
         ({"kind": "ctmc", "states": 2, "transitions": [[0, 0, 1]]}, "from a state to itself"),
-        ({"kind": "ctmc", "states": 2, "transitions": [[0, 2, 1]]}, "(0, 2): states are 0 to 1"),
+        ({"kind": "ctmc", "states": 2, "transitions": [[0, 2, 1]]}, "no integer from 0 to 1"),
         ({"kind": "ctmc", "states": 2, "transitions": [[0, 1, -1]]}, "negative"),
         ({"kind": "ctmc", "states": 2, "transitions": [[0, 1, "x"]]}, "transitions[0]"),
         ({"kind": "ctmc", "states": 2, "transitions": [[0, 1, True]]}, "no number"),
