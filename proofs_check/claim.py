@@ -79,4 +79,5 @@ class Claim:
     def _repr_latex_(self) -> str | None:
         """Return the statement as a notebook typesets it."""
         return f"$\\displaystyle {self.latex}$" if self.latex else None
+
     missing: str = ""

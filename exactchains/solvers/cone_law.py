@@ -48,7 +48,9 @@ def square_law(chain: CountableChain, reach: int) -> Any:
 def _side(chain: CountableChain, form: tuple[int, int], law: Any, tolerance: float) -> Side:
     """Return the side a x1 + b x2 <= bound with about ``tolerance`` beyond, its tail continued geometrically."""
     reach = len(law) - 1
-    step = max(max((abs(form[0] * x + form[1] * y) for (x, y), _ in jumps), default=0) for jumps in chain.jumps.values())
+    step = max(
+        max((abs(form[0] * x + form[1] * y) for (x, y), _ in jumps), default=0) for jumps in chain.jumps.values()
+    )
     value = form[0] * np.arange(reach + 1)[:, None] + form[1] * np.arange(reach + 1)
     top = int(value.max())
     mass = np.bincount(np.maximum(value, 0).ravel(), weights=law.ravel(), minlength=top + 1)

@@ -20,7 +20,6 @@ from proofs_check.store import Question, Store
 from proofs_check.sweeps import read_spec, sweep
 from proofs_check.sweeps.engine import performed
 
-
 LINE = 68  # bytes of a note
 
 
