@@ -35,15 +35,19 @@ def without_law(thing: Any) -> bool:
     "--length",
     "--slots",
     "--jobs",
-    "length",
+    "lengths",
+    multiple=True,
     type=click.IntRange(1, 1_000_000_000),
     help="slots or jobs; by default what a verdict at the default margin needs",
 )
-def command(model: str, parameters: tuple[str, ...], seed: int, out: Path, length: int | None) -> None:
+def command(model: str, parameters: tuple[str, ...], seed: int, out: Path, lengths: tuple[int, ...]) -> None:
     """Simulate MODEL packet by packet, or job by job, and write what happened as CSV.
 
     The simulator shares no chain and no formula with the exact code.
     """
+    if len(set(lengths)) > 1:
+        raise InputError(f"--length, --slots and --jobs are one option: {' and '.join(map(str, lengths))} contradict")
+    length = lengths[0] if lengths else None
     subject = find(model)
     values = subject.read(assignments(parameters))
     if not out.parent.is_dir():

@@ -116,7 +116,9 @@ def read_json(path: Path) -> Any:
         if path.suffix.lower() in (".jsonl", ".ndjson"):
             return [_loaded(line) for line in text.splitlines() if line.strip()]
         return _loaded(text)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise InputError(f"{path}: no readable JSON: brackets nested too deeply") from None
+    except ValueError as error:
         raise InputError(f"{path}: no readable JSON: {str(error)[:150]}") from None
 
 

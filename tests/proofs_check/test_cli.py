@@ -261,3 +261,16 @@ def test_certificates_that_would_not_fit_are_refused(tmp_path):
 )
 def test_usage_errors_are_one_line_too(words):
     assert refused(*words).startswith("exaq: ")
+
+
+def test_two_lengths_of_one_run_contradict(tmp_path):
+    words = ["simulate", "age.feedback", "p=1/2", "d=1/10", "--seed", "1", "--out", str(tmp_path / "a.csv")]
+    assert "contradict" in refused(*words, "--slots", "5", "--jobs", "6")
+    assert run(*words, "--slots", "5").exit_code == 0
+
+
+def test_a_simulator_file_of_brackets_is_named(tmp_path):
+    path = tmp_path / "deep.json"
+    path.write_text("[" * 10_000)
+    line = refused("validate", "age.feedback", "p=1/2", "d=1/10", "--data", str(path), "--quantity", "slot_mean")
+    assert "nested too deeply" in line
