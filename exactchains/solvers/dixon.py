@@ -62,5 +62,6 @@ def _over_one(solution: Any, n: int) -> tuple[fmpz, list[fmpz]]:
 
 def dixon_cost(chain: Arrays) -> float:
     """Return a rough time in seconds, to choose methods by."""
-    bits = max((int(x.p if isinstance(x, fmpq) else x).bit_length() for x in chain.rates), default=1)
+    parts = (x for q in chain.rates for x in ((q.p, q.q) if isinstance(q, fmpq) else (q,)))
+    bits = max((int(x).bit_length() for x in parts), default=1)
     return float(np.float64(chain.size) ** 3 * (bits + 8) * 1.2e-9)

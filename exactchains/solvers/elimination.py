@@ -16,37 +16,52 @@ from exactchains.solvers.integers import IntegerBalance, Proof, certified, objec
 from exactchains.solvers.law import IntegerValues
 from exactchains.truth import PrecisionExhausted
 
+MOST_BITS = 1e9  # of all transitions together
+Attempt = Callable[[int], tuple[Any, list[arb], list[arb]]]
+
 
 def eliminated_law(chain: Arrays, order: Any, digits: int) -> tuple[IntegerValues, Proof]:
     """Return the law with ``digits`` certain digits in every entry; states are eliminated from the end of ``order``."""
-    return certified_law(chain, order, lambda: _law_and_vector(chain, order), digits=digits)
+
+    def attempt(reference: int) -> tuple[Any, list[arb], list[arb]]:
+        rooted = np.r_[reference, order[order != reference]]
+        return rooted, *_law_and_vector(chain, rooted)
+
+    return certified_law(chain, int(order[0]), attempt, digits=digits)
 
 
-def certified_law(
-    chain: Arrays, order: Any, approximate: Callable[[], tuple[list[arb], list[arb]]], *, digits: int
-) -> tuple[IntegerValues, Proof]:
-    """Certify what ``approximate`` returns at flint's working precision, which doubles until the digits are reached.
+def certified_law(chain: Arrays, reference: int, attempt: Attempt, *, digits: int) -> tuple[IntegerValues, Proof]:
+    """Certify what ``attempt(reference)`` returns: order (reference first), law and vector, at flint's precision.
+
+    A certificate loses as many bits as its vector u exceeds the law x, that is the logarithm of the time to the
+    reference state.  Where it fails, the state with the largest entry becomes the reference, then the precision
+    grows to what u / x asks for.
 
     Raises
     ------
     PrecisionExhausted
-        Six doublings of the precision did not suffice.
+        The precision needed is beyond ``MOST_BITS`` bits in all transitions together.
     """
-    bits = int(3.33 * digits) + 64
-    for _ in range(7):
+    bits, tried = int(3.33 * digits) + 64, {reference}
+    while bits * len(chain.rates) <= MOST_BITS:
         with ctx.workprec(bits + 32):
-            law, vector = approximate()
-        if all(x > 0 for x in law):
-            exponent = np.array([_exponent(x) for x in law])
-            words = [
-                objects([_word(x, e, bits) for x, e in zip(v, exponent.tolist(), strict=True)]) for v in (law, vector)
-            ]
-            system = IntegerBalance(chain, order, (0, words[0], exponent), bits)
-            values, proof, error = certified(system, system.unknown(words[1]))
-            if values is not None and 4 * error <= fmpq(10) ** (1 - digits):
-                return values, proof
-        bits *= 2
-    raise PrecisionExhausted(f"elimination with {bits // 2} bits did not reach {digits} digits; ask for fewer digits")
+            order, law, vector = attempt(reference)
+        if not all(x > 0 for x in law):
+            bits *= 2
+            continue
+        exponent = np.array([_exponent(x) for x in law])
+        words = [objects([_word(x, e, bits) for x, e in zip(v, exponent.tolist(), strict=True)]) for v in (law, vector)]
+        system = IntegerBalance(chain, order, (0, words[0], exponent), bits)
+        values, proof, error = certified(system, system.unknown(words[1]))
+        if values is not None and 4 * error <= fmpq(10) ** (1 - digits):
+            return values, proof
+        largest = int(order[max(range(len(law)), key=law.__getitem__)])
+        if largest not in tried and exponent.max() > exponent[0] + 1:
+            tried.add(reference := largest)
+            continue
+        lost = max((_exponent(u) - e for u, e in zip(vector, exponent.tolist(), strict=True) if u), default=0)
+        bits = max(2 * bits, int(3.33 * digits) + 96 + lost)
+    raise PrecisionExhausted(f"elimination to {digits} digits needs {bits} bits or more; ask for fewer digits")
 
 
 def _law_and_vector(chain: Arrays, order: Any) -> tuple[list[arb], list[arb]]:

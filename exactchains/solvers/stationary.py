@@ -25,7 +25,8 @@ from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted
 
 LARGEST_EXACT = 2500  # states
 QUICK = 0.2  # seconds that an exact solve may take before floating-point methods are tried
-REDUCTION_WORK = 3e7  # states times squared bandwidth
+REDUCTION_WORK = 3e7  # states times squared bandwidth up to which elimination by states comes first,
+LARGEST_REDUCTION = 5e8  # and up to which it is tried at last: minutes
 METHODS = ("auto", "exact", "gth", "direct", "levels", "block")
 
 Found = tuple[Values, str, Callable[[], dict[str, Any]] | None]
@@ -132,12 +133,15 @@ def _last_resort(problem: tuple[FiniteChain, Any, Arrays], laws: list[Certified]
     """Elimination in long numbers, by states or by levels, or exact arithmetic: the cheapest that the size allows."""
     inside = problem[2]
     order, width = narrow_order(inside)
-    if inside.size * float(width) ** 2 < REDUCTION_WORK:
+    work = inside.size * float(width) ** 2
+    if work < REDUCTION_WORK:
         return _reduced(problem, order, digits)
     if laws and float((np.diff(laws[-1].flow.start).astype(float) ** 3).sum()) < BLOCK_WORK:
         return _long_block(problem, laws[-1], digits)
     if inside.size <= LARGEST_EXACT and dixon_cost(inside) < 600:
         return _exact(problem)
+    if work < LARGEST_REDUCTION:
+        return _reduced(problem, order, digits)
     raise PrecisionExhausted(f"could not certify {digits} digits in every entry: {max(reached, 0)}")
 
 
@@ -178,8 +182,13 @@ def _reduced(problem: tuple[FiniteChain, Any, Arrays], order: Any, digits: int) 
 def _long_block(problem: tuple[FiniteChain, Any, Arrays], found: Certified, digits: int) -> Found:
     flow, back = found.flow, np.argsort(found.flow.order)
     guess = found.h[back], (found.e - flow.shift)[back]
-    block = LongBlock(problem[2], int(flow.order[mode(found.h, found.e)]), guess)
-    values, proof = certified_law(problem[2], block.order, block.law_and_vector, digits=digits)
+
+    def attempt(reference: int) -> tuple[Any, list[Any], list[Any]]:
+        block = LongBlock(problem[2], reference, guess)
+        return block.order, *block.law_and_vector()
+
+    start = int(flow.order[mode(found.h, found.e)])
+    values, proof = certified_law(problem[2], start, attempt, digits=digits)
     return values, "block, long", lambda: integer_proof(problem, values, proof)
 
 

@@ -5,15 +5,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from exactchains import stationary
+from exactchains import FiniteChain, PrecisionExhausted, stationary
+from exactchains.solvers import elimination
 from exactchains.solvers.arrays import arrays, chain_from_arrays
 from exactchains.solvers.certificate import Certified
 from exactchains.solvers.entrywise import entrywise
 from exactchains.solvers.stationary import _long_block
 from exactchains.solvers.structure import narrow_order
 from proofs_check.check.document import check
-from tests.exactchains.chains import birth_death, clusters, power_of_two
+from tests.exactchains.chains import birth_death, clusters, power_of_two, wild_rates
 
 
 def reset_chain(size: int):
@@ -76,3 +79,53 @@ def test_elimination_order_keeps_hubs_to_the_end():
     order, width = narrow_order(arrays(birth_death(100, 1, 1)))
     assert width == 1 and sorted(order.tolist()) == list(range(100))
     assert sorted(narrow_order(arrays(power_of_two(3, 4)))[0].tolist()) == list(range(35))
+
+
+FAR = Fraction(2) ** 1000
+steps = st.tuples(wild_rates, wild_rates, st.integers(0, 3))
+
+
+def tree(branches):
+    """State k + 1 hangs on a state at most so far back, with rates away and back: reversible, the law is a product."""
+    moves, weights = [], [Fraction(1)]
+    for k, (away, back, distance) in enumerate(branches):
+        above = max(0, k - distance)
+        moves += [(above, k + 1, str(away)), (k + 1, above, str(back))]
+        weights.append(weights[above] * away / back)
+    total = sum(weights)
+    return FiniteChain.from_transitions(len(weights), moves), [w / total for w in weights]
+
+
+@given(st.lists(steps, min_size=20, max_size=60), st.sampled_from(["auto", "gth"]), st.integers(1, 40))
+@settings(max_examples=25)
+def test_products_of_rates_over_600_decades(branches, method, digits):
+    """Entries of 1e-20000, barriers as high, and the modes anywhere."""
+    chain, exact = tree(branches)
+    law = stationary(chain, digits=digits, method=method)
+    assert all(x.contains(w) and x.has_digits(digits) for x, w in zip(law, exact, strict=True))
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        [(1, FAR)] * 90,  # the mode is where elimination starts
+        [(FAR, 1)] * 60,
+        [(1, 1 / FAR)] * 60,
+        [(1 / FAR, 1 / FAR**2)] * 80,
+        [(1, FAR)] * 30 + [(FAR, 1)] * 30,  # two wells, 2^30000 steps apart
+        ([(1, FAR)] * 12 + [(FAR, 1)] * 12) * 3,
+    ],
+)
+def test_ratios_of_two_to_the_thousand(rates):
+    chain, exact = tree([(Fraction(up), Fraction(down), 0) for up, down in rates])
+    law = stationary(chain, digits=15)
+    assert law.method == "gth"
+    assert all(x.contains(w) and x.has_digits(15) for x, w in zip(law, exact, strict=True))
+    check(law.certificate)
+
+
+def test_elimination_says_how_many_bits_it_needs(monkeypatch):
+    monkeypatch.setattr(elimination, "MOST_BITS", 1e6)
+    chain, _ = tree([(Fraction(1), FAR, 0)] * 40 + [(FAR, Fraction(1), 0)] * 40)
+    with pytest.raises(PrecisionExhausted, match=r"elimination to 15 digits needs 39\d{3} bits"):
+        stationary(chain, digits=15)
