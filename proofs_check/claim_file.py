@@ -7,8 +7,16 @@
     statement = "lam*(1-lam) <= 1/4"
     expect = "proved"        # or "refuted"; this line may be left out
 
+    [[claim]]
+    id = "bernoulli"
+    variables = ["x"]
+    integers = ["n >= 0"]
+    domain = ["x >= -1"]
+    statement = "(1+x)^n >= 1 + n*x"
+
 Expressions hold numbers, variables, + - * / ^ and parentheses; relations are <, <=, >, >=, =, perhaps in a chain.  An
-equality in the domain gives one variable in terms of the others.
+equality in the domain gives one variable in terms of the others.  With ``integers`` exponents may hold them, and there
+are sums and sequences: :mod:`proofs_check.integer_terms`.
 """
 
 import re
@@ -24,6 +32,7 @@ from proofs_check.check.exact import Rejected
 from proofs_check.check.expression import expression
 from proofs_check.check.polynomial import Polynomial, Ratio, Work, variable
 from proofs_check.expression_size import bounded
+from proofs_check.integer_terms import Integers, Terms, declared
 
 MAX_BYTES = 1_000_000
 MAX_CLAIMS = 200
@@ -39,7 +48,7 @@ _PART = re.compile(
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}", re.ASCII)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 Relation = tuple[str, str, str]  # left, relation, right
-FIELDS = {"id", "text", "variables", "domain", "statement", "expect"}
+FIELDS = {"id", "text", "variables", "domain", "statement", "expect", "integers", "sequences", "lemmas"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,7 @@ class UserClaim:
     domain: Mapping[str, tuple[str, str]]  # symbol -> (expression, ">" or ">=")
     statements: tuple[Relation, ...]
     expect: str = "proved"
+    integers: Integers | None = None
 
 
 def read_claims(path: str | Path) -> list[UserClaim]:
@@ -98,10 +108,18 @@ def _claim(entry: Any, name: str) -> UserClaim:
         if not isinstance(text, str):
             raise InputError("text is a sentence in quotes")
         names = _variables(entry.get("variables", []))
-        relations = [r for line in _lines(entry.get("domain", []), "domain") for r in _relations(line, names)]
-        statements = [r for line in _lines(entry.get("statement"), "statement") for r in _relations(line, names)]
+        terms = None
+        if set(entry) & {"integers", "sequences", "lemmas"}:
+            terms = declared(entry.get("integers", []), entry.get("sequences", {}), names)
+        relations, statements, lemmas = (
+            [r for line in _lines(entry.get(part, []), part) for r in _relations(line, names, terms)]
+            for part in ("domain", "statement", "lemmas")
+        )
         if not statements:
             raise InputError('statement is missing; write one such as statement = "x*(1-x) <= 1/4"')
+        if terms:
+            said = text or "; ".join(_lines(entry["statement"], "statement"))
+            return _with_integers(name, said, terms, relations, statements, lemmas, expect)
         return _reduced(name, text, names, relations, statements, expect)
     except (InputError, Rejected) as error:
         raise InputError(f"claim {name}: {error}") from None
@@ -120,10 +138,10 @@ def _variables(listed: Any) -> list[str]:
 
 
 def _lines(x: Any, what: str) -> list[str]:
-    listed = x if isinstance(x, list) else [x] if x is not None else []
+    listed = x if isinstance(x, list) else [x]
     if not all(isinstance(line, str) for line in listed):
         raise InputError(f"{what}: relations in quotes, such as 0 <= x <= 1")
-    split = [part for line in listed for part in re.split(r",|\band\b", line) if part.strip()]
+    split = [part for line in listed for part in _parts(line) if part.strip()]
     if len(split) > MAX_CONSTRAINTS:
         raise InputError(f"{what}: at most {MAX_CONSTRAINTS} relations")
     if any(len(line) > MAX_CHARACTERS for line in split):
@@ -131,12 +149,23 @@ def _lines(x: Any, what: str) -> list[str]:
     return split
 
 
-def _relations(line: str, names: list[str]) -> list[Relation]:
+def _parts(line: str) -> Iterator[str]:
+    """Yield what commas and the word ``and`` separate outside of parentheses."""
+    depth, start = 0, 0
+    for match in re.finditer(r"[(),]|\band\b", line):
+        depth += (match[0] == "(") - (match[0] == ")")
+        if depth == 0 and match[0] not in "()":
+            yield line[start : match.start()]
+            start = match.end()
+    yield line[start:]
+
+
+def _relations(line: str, names: list[str], terms: Terms | None) -> list[Relation]:
     """Return the relations of a chain a < b <= c as (left, relation, right)."""
     parts = RELATIONS.split(line)
     if len(parts) < 3:
         raise InputError(f"{_shown(line.strip())} is no relation; use <, <=, >, >= or =")
-    sides = [_side(side, names) for side in parts[::2]]
+    sides = [_integer_side(side, terms) if terms else _side(side, names) for side in parts[::2]]
     signs = ["=" if sign == "==" else sign for sign in parts[1::2]]
     return list(zip(sides, signs, sides[1:], strict=False))
 
@@ -166,6 +195,46 @@ def _side(text: str, names: list[str]) -> str:
         raise InputError("a relation has an empty side")
     bounded(side, names)
     return side
+
+
+def _integer_side(text: str, terms: Terms) -> str:
+    """Return an expression in variables, integers and states, after its size was found to be bounded."""
+    side = terms.read(text)
+    for part in (side, *(t for s in terms.states.values() for t in (s.start, s.after))):
+        bounded(part, [*terms.known, *terms.states])
+    return side
+
+
+def _with_integers(
+    name: str,
+    text: str,
+    terms: Terms,
+    relations: list[Relation],
+    statements: list[Relation],
+    lemmas: list[Relation],
+    expect: str,
+) -> UserClaim:
+    """Return the claim whose integers stand in exponents, end sums or are the index of a sequence."""
+    if any(sign == "=" for _, sign, _ in relations):
+        raise InputError("a domain with integers holds inequalities only; write the expression in place of its name")
+    inducted = terms.inducted
+    whole = {n: low for n, low in terms.least.items() if n not in inducted} if inducted else {}
+    over = {n: low for n, low in terms.least.items() if n not in whole}
+    meaning = {n: variable(n) for n in (*terms.known, *terms.states)}
+    for a, _, b in (*statements, *lemmas):
+        expression(a, meaning), expression(b, meaning)  # refuses a division by zero
+    for state in terms.states.values():
+        expression(state.start, meaning), expression(state.after, meaning)
+    listed = [*dict.fromkeys(part for r in relations for part in _constraints(r, meaning))]
+    moving = {*over, *terms.states}
+    split: tuple[list[tuple[str, str]], ...] = ([(f"{n}-{low}", ">=") for n, low in whole.items()], [])
+    for f, sign in listed:
+        split[bool(moving & set(re.findall(r"[A-Za-z]\w*", f, re.ASCII)))].append((f, sign))
+    domain, assume = (
+        {f"{letter}{i}": c for i, c in enumerate(part, 1)} for letter, part in zip("ca", split, strict=True)
+    )
+    integers = Integers(over, whole, dict(terms.states), assume, tuple(lemmas))
+    return UserClaim(name, text, (*terms.names, *whole), domain, tuple(statements), expect, integers)
 
 
 def _reduced(

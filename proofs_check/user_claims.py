@@ -10,6 +10,7 @@ from proofs_check.claim import Claim, Scope, Source, Statement, Verdict
 from proofs_check.claim_file import UserClaim, read_claims
 from proofs_check.joined import joined
 from proofs_check.search.prover import PATIENCE, Answer, a_point, answer
+from proofs_check.search.schema import for_all_integers
 from proofs_check.verify import Status, Verification
 
 Json = dict[str, Any]
@@ -30,7 +31,10 @@ def verdict(claim: UserClaim, *, patience: float = PATIENCE) -> Verification:
         return Verification(_as_claim(claim, None, {}), Status.OPEN, empty, 0, time.perf_counter() - start)
     answers: list[Answer] = []
     for statement in claim.statements:
-        answers.append(answer(claim.variables, domain, statement, patience=patience))
+        if claim.integers:
+            answers.append(for_all_integers(claim.variables, domain, claim.integers, statement, patience=patience))
+        else:
+            answers.append(answer(claim.variables, domain, statement, patience=patience))
         if answers[-1].verdict == "refuted":
             answers = answers[-1:]
             break

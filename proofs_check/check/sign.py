@@ -2,7 +2,8 @@
 
 A domain names nonnegative or positive polynomials, for instance ``a = 1 - p > 0``.  A function is nonnegative there if
 it equals a polynomial with nonnegative coefficients in those names, over one that is positive; it is positive if some
-term of the numerator is a positive number times positive names only.
+term of the numerator is a positive number times positive names only.  Variables may stand beside those names, in even
+powers; where a variable and a constraint share a name, the constraint is meant.
 """
 
 from collections.abc import Mapping
@@ -48,15 +49,17 @@ class Domain:
 
     def witness(self, text: Any, *, strict: bool) -> Ratio:
         """Return the function that ``text`` spells, shown to be nonnegative (or positive)."""
-        proof = expression(text, {s: variable(s) for s in self.meaning})
+        proof = expression(text, {s: variable(s) for s in (*self.names, *self.meaning)})
         self._nonnegative(proof.top, strict=strict, text=text)
         for factor in proof.bottom:
             self._nonnegative(factor, strict=True, text=text)
-        return substituted(proof, self.meaning)
+        return substituted(proof, {**self.names, **self.meaning})
 
     def _nonnegative(self, poly: Polynomial, *, strict: bool, text: str) -> None:
         if any(c < 0 for c in poly.terms.values()):
             raise Rejected(f"{text[:80]!r} has a negative coefficient")
+        if any(e % 2 for m in poly.terms for name, e in m if name not in self.meaning):
+            raise Rejected(f"{text[:80]!r} has an odd power of a variable, which may have either sign")
         if strict and not any(all(name in self.strict for name, _ in m) for m in poly.terms):
             raise Rejected(f"{text[:80]!r} has no term that is certainly positive")
 

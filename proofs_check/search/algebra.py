@@ -29,8 +29,10 @@ def text(f: sympy.Expr) -> str:
     return str(f).replace("**", "^")
 
 
-def constraints(domain: Domain) -> Constraints:
-    return {symbol: (ratio(meaning), symbol in domain.strict) for symbol, meaning in domain.meaning.items()}
+def constraints(domain: Domain, squares: Iterable[str] = ()) -> Constraints:
+    """Return the constraints of a domain, and the squares of these variables, which a text may hold too."""
+    found = {symbol: (ratio(meaning), symbol in domain.strict) for symbol, meaning in domain.meaning.items()}
+    return found | {f"{n}^2": (sympy.Symbol(n) ** 2, False) for n in squares}
 
 
 def relation_text(f: sympy.Expr, relation: str, given: Constraints) -> str | None:

@@ -1,6 +1,7 @@
 """Finds texts that prove signs: nonnegative combinations of products of constraints (Handelman), by factors and LP."""
 
 from collections.abc import Mapping
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,11 @@ class NotFound(Exception):
     """The search ended without a proof; this says nothing about the statement."""
 
 
-def sign_text(f: sympy.Expr, constraints: Constraints, *, strict: bool) -> str:
+def sign_text(f: sympy.Expr, constraints: Constraints, *, strict: bool, limit: int = MAX_PRODUCTS) -> str:
     """Return a text in the constraint symbols with nonnegative coefficients that equals the rational function f.
 
-    Numerator and denominator are proved factor by factor, since a product of proofs is a proof.
+    Numerator and denominator are proved factor by factor, since a product of proofs is a proof.  ``limit`` bounds the
+    products of constraints that one linear program may hold.
     """
     top, bottom = sympy.fraction(sympy.together(f))
     if sympy.expand(top) == 0:
@@ -33,45 +35,47 @@ def sign_text(f: sympy.Expr, constraints: Constraints, *, strict: bool) -> str:
             raise NotFound("zero is not positive")
         return "0"
     try:
-        above, flipped = _product(top, constraints, strict=strict)
-        below, turned = _product(bottom, constraints, strict=True)
+        above, flipped = _product(top, constraints, strict=strict, limit=limit)
+        below, turned = _product(bottom, constraints, strict=True, limit=limit)
         if flipped != turned:
             raise NotFound(f"{f} is negative somewhere")
     except NotFound:
         # the factors have no sign of their own: take the numerator whole, times the sign of the denominator
-        below, turned = _product(bottom, constraints, strict=True)
-        above = _multiplied(-top if turned else top, constraints, strict=strict)
+        below, turned = _product(bottom, constraints, strict=True, limit=limit)
+        above = _multiplied(-top if turned else top, constraints, strict=strict, limit=limit)
     return above if below == "1" else f"({above})/({below})"
 
 
-def _multiplied(f: sympy.Expr, constraints: Constraints, *, strict: bool) -> str:
+def _multiplied(f: sympy.Expr, constraints: Constraints, *, strict: bool, limit: int) -> str:
     """Return a text for f itself, or for f times a positive constraint over that constraint."""
     positive = [(name, g) for name, (g, certain) in sorted(constraints.items()) if certain and g.free_symbols]
     for extra in range(EXTRA_DEGREE + 1):  # a multiplier of low degree before a long combination
         for name, g in [("", sympy.Integer(1)), *positive]:
             try:
-                text = whole(sympy.expand(f * g), constraints, strict=strict, extra=extra)
+                text = whole(sympy.expand(f * g), constraints, strict=strict, extra=extra, limit=limit)
             except NotFound:
                 continue
             return f"({text})/{name}" if name else text
     raise NotFound(f"no nonnegative combination found for {f}")
 
 
-def _product(poly: sympy.Expr, constraints: Constraints, *, strict: bool) -> tuple[str, bool]:
+def _product(poly: sympy.Expr, constraints: Constraints, *, strict: bool, limit: int) -> tuple[str, bool]:
     """Return a text for |poly| by factors, and whether poly is minus that."""
     coefficient, factors = sympy.factor_list(poly)
     texts, negative = [str(abs(coefficient))], coefficient < 0
     for factor, power in factors:
         try:
-            text = whole(factor, constraints, strict=strict)
+            text = whole(factor, constraints, strict=strict, limit=limit)
         except NotFound:
-            text = whole(-factor, constraints, strict=strict)
+            text = whole(-factor, constraints, strict=strict, limit=limit)
             negative ^= bool(power % 2)
         texts.append(f"({text})" + (f"^{power}" if power > 1 else ""))
     return "*".join(t for t in texts if t != "1") or "1", negative
 
 
-def whole(f: sympy.Expr, constraints: Constraints, *, strict: bool, extra: int = EXTRA_DEGREE) -> str:
+def whole(
+    f: sympy.Expr, constraints: Constraints, *, strict: bool, extra: int = EXTRA_DEGREE, limit: int = MAX_PRODUCTS
+) -> str:
     """Return a text for a polynomial f by linear programming over products of constraints, repaired exactly."""
     variables = sorted(set().union(f.free_symbols, *(g.free_symbols for g, _ in constraints.values())), key=str)
     if not variables or not f.free_symbols:
@@ -84,9 +88,9 @@ def whole(f: sympy.Expr, constraints: Constraints, *, strict: bool, extra: int =
     positive = {name for name, (_, certain) in constraints.items() if certain}
     degree = max(sum(m) for m in target)
     for bound in range(1, degree + extra + 1):
-        products = _products(meaning, bound, space.one)
-        if len(products) > MAX_PRODUCTS:
+        if comb(len(meaning) + bound, bound) > limit:
             break
+        products = _products(meaning, bound, space.one)
         if text := _by_program(target, products, positive if strict else None):
             return text
     raise NotFound(f"no nonnegative combination found for {f}")
@@ -150,5 +154,11 @@ def _fmpq(x: Any) -> fmpq:
 
 
 def _term(weight: fmpq, product: tuple[str, ...]) -> str:
-    factors = [n if product.count(n) == 1 else f"{n}^{product.count(n)}" for n in sorted(set(product))]
+    factors = [_factor(n, product.count(n)) for n in sorted(set(product))]
     return "*".join(factors if weight == 1 and factors else [str(weight), *factors])
+
+
+def _factor(name: str, count: int) -> str:
+    if name.endswith("^2"):  # the square of a variable
+        return f"{name[:-1]}{2 * count}"
+    return name if count == 1 else f"{name}^{count}"

@@ -1,6 +1,6 @@
 """Finds the texts of an induction once somebody has named its equalities and invariants."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,9 +34,9 @@ def induction(problem: Json, conclusion: Json, idea: Idea) -> Json:
     zero_texts = [f"{name} - ({words})" for name, words in idea.equalities.items()]
     zeros = [expression(words, system.names) for words in zero_texts]
     invariants = Domain(system.names, {s: list(c) for s, c in idea.invariants.items()})
-    reducer = _Reducer(zeros, idea.equalities, system)
+    reducer = Reducer(zeros, list(idea.equalities), system.names)
     everywhere = joined(system.domain, invariants)
-    signs, divisors = _signs(system, conclusion["statements"], everywhere, reducer)
+    signs, divisors = statement_signs(system, conclusion["statements"], everywhere, reducer)
     return {
         "equalities": zero_texts,
         "invariants": {s: list(c) for s, c in idea.invariants.items()},
@@ -50,13 +50,13 @@ def induction(problem: Json, conclusion: Json, idea: Idea) -> Json:
     }
 
 
-class _Reducer:
+class Reducer:
     """Eliminates the dependent states: f = rest + sum of cofactor times equality."""
 
-    def __init__(self, zeros: list[Ratio], equalities: Mapping[str, str], system: System) -> None:
+    def __init__(self, zeros: list[Ratio], first: Sequence[str], names: Iterable[str]) -> None:
         self.zeros = [ratio(zero) for zero in zeros]
-        dependent = [sympy.Symbol(name) for name in equalities]
-        others = sorted({sympy.Symbol(n) for n in system.names} - set(dependent), key=str)
+        dependent = [sympy.Symbol(name) for name in first]
+        others = sorted({sympy.Symbol(n) for n in names} - set(dependent), key=str)
         self.symbols = [*dependent, *others]
 
     def __call__(self, f: sympy.Expr) -> tuple[sympy.Expr, list[str]]:
@@ -75,7 +75,7 @@ def _start(start: dict[str, Ratio], domain: Domain, invariants: Domain) -> Json:
     }
 
 
-def _step(moved: dict[str, Ratio], here: Domain, zeros: list[Ratio], invariants: Domain, reducer: _Reducer) -> Json:
+def _step(moved: dict[str, Ratio], here: Domain, zeros: list[Ratio], invariants: Domain, reducer: Reducer) -> Json:
     given, proved = constraints(here), {}
     for symbol, meaning in invariants.meaning.items():
         rest, cofactors = reducer(ratio(substituted(meaning, moved)))
@@ -83,13 +83,16 @@ def _step(moved: dict[str, Ratio], here: Domain, zeros: list[Ratio], invariants:
     return {"equalities": [reducer(ratio(substituted(zero, moved)))[1] for zero in zeros], "invariants": proved}
 
 
-def _signs(system: System, statements: list[Json], here: Domain, reducer: _Reducer) -> tuple[list, list[Ratio]]:
+def statement_signs(
+    system: System, statements: list[Json], here: Domain, reducer: Reducer, squares: Sequence[str] = ()
+) -> tuple[list, list[Ratio]]:
+    """Return the proofs of the statements, and everything that is divided by."""
     found, divisors = [], []
     for statement in statements:
         left, relation, right = statement["claim"]
         f = expression(left, system.vocabulary) - expression(right, system.vocabulary)
         rest, cofactors = reducer(ratio(f))
-        given = constraints(here.extended(statement.get("assume", {})))
+        given = constraints(here.extended(statement.get("assume", {})), squares)
         found.append([relation_text(rest, relation, given), cofactors])
         divisors += [f, *(expression(c, system.names) for c in cofactors)]
     return found, divisors

@@ -1,7 +1,7 @@
 """Proves or refutes inequalities between rational functions: cheap certificates first, a point if it is false."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import comb
 from typing import Any
@@ -59,24 +59,24 @@ def answer(names: tuple[str, ...], domain: Json, claim: tuple[str, str, str], *,
     box = box_of(read)
     f = expression(claim[0], read.names) - expression(claim[2], read.names)
     if point := counterexample(claim, read, box, deep=0):
-        return _refuted(problem, claim, point)
+        return refuted(problem, claim, point)
     until, look, resists, looked = time.monotonic() + patience, patience / 10, "", False
     for how, kind, find in _routes(problem, conclusion, read, box, f, until):
         try:
             proof = find()
-            return Answer("proved", how(proof), _certificate(kind, problem, conclusion, proof))
+            return Answer("proved", how(proof), certificate(kind, problem, conclusion, proof))
         except boxes.Resists as reason:
             resists = described(reason.box)
             hints = [reason.point] if reason.point else []
             if (hints or not looked) and (point := counterexample(claim, read, box, hints=hints, deep=look)):
-                return _refuted(problem, claim, point)
+                return refuted(problem, claim, point)
             looked = True
         except (NotFound, Rejected):
             pass
         if time.monotonic() > until:
             break
     if not looked and (point := counterexample(claim, read, box, deep=look)):
-        return _refuted(problem, claim, point)
+        return refuted(problem, claim, point)
     return Answer("undecided", "no certificate and no counterexample found", None, resists or described(box))
 
 
@@ -152,7 +152,8 @@ def _small(domain: Domain, f: Ratio) -> bool:
     return comb(len(domain.meaning) + degree, degree) <= MAX_PRODUCTS
 
 
-def _certificate(kind: str, problem: Json, conclusion: Json, proof: Json) -> Json:
+def certificate(kind: str, problem: Json, conclusion: Json, proof: Json) -> Json:
+    """Return a certificate that the checker has accepted; raise Rejected if it does not accept it."""
     found = {
         "format": document.FORMAT,
         "kind": kind,
@@ -165,18 +166,22 @@ def _certificate(kind: str, problem: Json, conclusion: Json, proof: Json) -> Jso
     return found
 
 
-def _refuted(problem: Json, claim: tuple[str, str, str], point: boxes.Point) -> Answer:
+def refuted(
+    problem: Json, claim: tuple[str, str, str], point: boxes.Point, integers: Mapping[str, int] | None = None
+) -> Answer:
+    """Return the refutation of a statement at a point; ``integers`` are those that it was written out for."""
     names = variables(problem["variables"])
     sides = [boxes.value(expression(side, names), point) for side in (claim[0], claim[2])]
     at = {name: str(x) for name, x in point.items()}
-    certificate = _certificate(
+    found = certificate(
         "counterexample",
         {**problem, "laws": {}, "statement": list(claim)},
         {"at": at, "left": str(sides[0]), "right": str(sides[1])},
         {"laws": {}},
     )
-    where = ", ".join(f"{name} = {x}" for name, x in at.items()) or "once and for all"
-    return Answer("refuted", f"false at {where}: left side {sides[0]}, right side {sides[1]}", certificate)
+    said = {**(integers or {}), **at}
+    where = ", ".join(f"{name} = {x}" for name, x in said.items()) or "once and for all"
+    return Answer("refuted", f"false at {where}: left side {sides[0]}, right side {sides[1]}", found)
 
 
 def _boxes(proof: Json) -> str:

@@ -87,7 +87,7 @@ def _on_grids(f: Ratio, relation: str, names: list[str], box: Box, fails: Test) 
         return [{}] if fails({}) else []
     top, below = Floats(f.top, names), [(Floats(b, names), n) for b, n in f.bottom.items()]
     for denominator in (1, 2, 3, 4, 5, 7, 8, 10):
-        axes = [_axis(box[name].low, box[name].high, denominator) for name in names]
+        axes = [axis(box[name].low, box[name].high, denominator) for name in names]
         if np.prod([float(len(a)) for a in axes]) > GRID:
             few = [dict(zip(names, [a[k * (len(a) - 1) // 2] for a in axes], strict=True)) for k in range(3)]
             return [p for p in few if fails(p)][:1]
@@ -111,7 +111,8 @@ def _on_grids(f: Ratio, relation: str, names: list[str], box: Box, fails: Test) 
     return []
 
 
-def _axis(low: Fraction | None, high: Fraction | None, denominator: int) -> list[Fraction]:
+def axis(low: Fraction | None, high: Fraction | None, denominator: int) -> list[Fraction]:
+    """Return multiples of 1/denominator in an interval, or in a few units of an infinite one, with its ends."""
     reach = 3
     if low is None:
         low = Fraction(-reach) if high is None else min(Fraction(-reach), high - reach)
