@@ -245,3 +245,35 @@ def closed_form(scheme: Any, domain: Domain = QQ) -> SlotLaw | None:
         if isinstance(scheme, Generalised | Lossy):
             return ModifiedGeometric(scheme.after_success(domain), scheme.actual.over(domain), domain)
     return None
+
+
+def periodic_mean_age(p: Any, d: Any, q: int, *, actual: int, differential: int, domain: Domain = QQ) -> Any:
+    r"""Return the mean age at every channel use of one actual codeword, then ``q`` differentials of another length.
+
+    With m = ``actual`` and k = ``differential`` uses a period lasts T = m + q k.  From one decoded actual codeword to
+    the next there are G periods, P(G = g) = (1-p) p^(g-1), and K = 0..q differentials decoded in a row, P(K >= i) =
+    (1-d)^i, independent of G.  An update of length l that is followed by the next after g uses adds
+    g l + g (g-1)/2 to the sum of the ages.  The gaps are k, K times, then G T - K k; the first update has length m,
+    the others k:
+
+    .. math::
+        E A = \frac{1}{T\,E G} E\Bigl[\sum_{i=1}^{K} \bigl(k\,l_i + \tfrac{k(k-1)}2\bigr)
+        + g\,l + \tfrac{g(g-1)}2\Bigr], \quad g = G T - K k .
+
+    Examples
+    --------
+    >>> periodic_mean_age(0, 0, 1, actual=2, differential=1)
+    5/3
+    """
+    p, d = domain.convert(p), domain.convert(d)
+    period, periods, square = actual + q * differential, 1 / (1 - p), (1 + p) / (1 - p) ** 2
+    total = domain.convert(0)
+    for run in range(q + 1):
+        chance = (1 - d) ** run * (d if run < q else 1)
+        spent, last = run * differential, differential if run else actual
+        short = run * (differential * differential + differential * (differential - 1) // 2)
+        carried = short + (actual - differential) * differential * bool(run)
+        gap = period * periods - spent
+        gap_square = period**2 * square - 2 * period * spent * periods + spent**2
+        total = total + chance * (carried + gap * last + (gap_square - gap) / 2)
+    return total / (period * periods)

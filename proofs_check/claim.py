@@ -60,7 +60,7 @@ class Claim:
     ``statement`` derives problem and conclusion from the models, in the trusted part of the product; ``witness`` is
     a point at which the assumptions hold, so that the claim is not empty; ``argument`` says how it is proved, for a
     referee; ``uses`` names claims it rests on.  ``missing`` says of an open claim what its proof lacks; such a claim
-    has no certificate, and its statement is words only.
+    has no certificate, and its statement is words only.  ``fails`` says of a refuted claim exactly where it fails.
     """
 
     id: str
@@ -76,8 +76,9 @@ class Claim:
     witness: Mapping[str, str] = field(default_factory=dict)
     uses: tuple[str, ...] = ()
 
+    missing: str = ""
+    fails: str = ""
+
     def _repr_latex_(self) -> str | None:
         """Return the statement as a notebook typesets it."""
         return f"$\\displaystyle {self.latex}$" if self.latex else None
-
-    missing: str = ""

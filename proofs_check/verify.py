@@ -97,7 +97,8 @@ def check_against(certificate: Mapping[str, Any], c: Claim) -> None:
     for part in ("problem", "conclusion"):
         if where := difference(certificate[part], getattr(statement, part)):
             raise Rejected(f"the {part} is not the claim's: it differs at {where}")
-    if statement.kind == "counterexample" and c.expected is not Verdict.REFUTED:
+    parts = statement.problem["parts"] if statement.kind == "all" else [{"kind": statement.kind}]
+    if any(part["kind"] == "counterexample" for part in parts) and c.expected is not Verdict.REFUTED:
         raise Rejected("a counterexample refutes; the claim expects to be proved")
     _meets(c, statement)
     document.check(dict(certificate))

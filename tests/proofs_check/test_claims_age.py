@@ -7,18 +7,19 @@ from flint import fmpq, fmpq_mat
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from aoi_tools.closed_forms import periodic_mean_age
 from aoi_tools.models.codes import RandomGenerator, RandomParityCheck, erasure_law
 from aoi_tools.models.markov import Markov
 from aoi_tools.models.schemes import Actual, Delayed, Periodic
 from aoi_tools.models.sources import Source as MarkovSource
 from aoi_tools.models.windows import window
 from aoi_tools.solvers.age import age_law
+from aoi_tools.solvers.lengths import periodic_with_lengths
 from exactchains.domain import QQ
 from exactchains.level_chain import LevelChain
 from exactchains.solvers.stationary import removed_equation
 from proofs_check.check.expression import expression
 from proofs_check.check.polynomial import constant
-from proofs_check.claims.age.headline import mean_age
 from proofs_check.registry import claims
 from proofs_check.verify import _meets
 
@@ -166,12 +167,17 @@ def test_gain_of_a_markov_source_is_the_series_and_respects_the_bound():
     assert gain >= alpha * (p - d) / (1 - alpha * (p - d))
 
 
-@pytest.mark.parametrize("lengths", [(2,), (2, 1), (5, 1, 3), (4, 4)])
-def test_mean_age_of_lossless_codewords_is_the_age_counted_use_by_use(lengths):
-    ages, ends = [], list(lengths) * 3
-    known = 0  # age at the end of the codeword before
-    for length in ends:
+@pytest.mark.parametrize(("m", "k", "q"), [(2, 1, 0), (2, 1, 1), (5, 1, 2), (3, 7, 1), (4, 4, 1)])
+def test_mean_age_of_lossless_codewords_is_the_age_counted_use_by_use(m, k, q):
+    ages, known, lengths = [], 0, [m] + [k] * q  # known: age at the end of the codeword before
+    for length in lengths * 3:
         ages.append([known + use for use in range(length)])
         known = length
     period = [age for block in ages[len(lengths) : 2 * len(lengths)] for age in block]
-    assert value(mean_age(lengths), {}) == Fraction(sum(period), len(period))
+    assert periodic_mean_age(0, 0, q, actual=m, differential=k) == fmpq(sum(period), len(period))
+
+
+@given(chances, st.fractions(0, 1, max_denominator=20), st.integers(1, 4), st.integers(1, 5), st.integers(1, 5))
+def test_mean_age_with_two_lengths_is_that_of_the_mode_chain(p, d, q, m, k):
+    found = periodic_mean_age(p, d, q, actual=m, differential=k)
+    assert found == periodic_with_lengths(Periodic(p, d, q), m, k).mean

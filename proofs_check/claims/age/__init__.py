@@ -3,6 +3,7 @@
 from proofs_check.claims.age import (
     codes,
     feedback,
+    gain_bound,
     generalised,
     headline,
     last_decoded,
@@ -22,6 +23,7 @@ CLAIMS = (
     *markov.CLAIMS,
     *last_decoded.CLAIMS,
     *thresholds.CLAIMS,
+    *gain_bound.CLAIMS,
     *schedules.CLAIMS,
     *headline.CLAIMS,
 )

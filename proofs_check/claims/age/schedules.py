@@ -1,13 +1,11 @@
-"""No feedback: other reference schedules, gaps instead of ages, and where the headline needs its assumptions."""
+"""No feedback: other reference schedules, gaps instead of ages; and what feedback may cost."""
 
-from aoi_tools.models.codes import RandomGenerator
-from aoi_tools.models.schedules import Schedule, SideInformation
+from aoi_tools.models.schedules import Schedule
 from aoi_tools.models.schemes import Actual, Feedback, Periodic
 from exactchains.symbolic import Fractions
-from proofs_check.claim import Claim, Scope, Source, Statement, Verdict
-from proofs_check.claims.age.domains import ASSUMPTIONS, DOMAIN, WITNESS, D, P, blocks, problem, stated
+from proofs_check.claim import Claim, Scope, Source, Statement
+from proofs_check.claims.age.domains import ASSUMPTIONS, DOMAIN, WITNESS, D, P, problem, stated
 
-ANY = Fractions("t")
 COST = Fractions("p", "d", "n", "f")
 SCHEDULES = {
     "star2": (0, 1, 2),
@@ -38,22 +36,6 @@ def _gaps() -> Statement:
             ("pmf_periodic_3/pmf_periodic_0", ">", "pmf_actual_3/pmf_actual_0", {"assume": {"h": ["1-2*p", ">"]}}),
             ("gap_periodic", "=", "gap_actual"),
         ),
-    )
-
-
-def _side_information() -> Statement:
-    """Only actual updates; the decoder subtracts the last decoded state, one unknown bit of two remains."""
-    two, one = RandomGenerator(2, 2, "0"), RandomGenerator(2, 1, "0")
-    schemes = {"actual": Actual(two), "decoder": SideInformation(two, one)}
-    return Statement(
-        "counterexample",
-        {
-            "variables": [],
-            "domain": {},
-            "laws": {name: blocks(scheme.blocks(ANY), ANY) for name, scheme in schemes.items()},
-            "statement": ["mean_decoder", ">=", "mean_actual"],
-        },
-        {"at": {}, "left": "1/3", "right": "5/3"},
     )
 
 
@@ -103,21 +85,6 @@ CLAIMS = (
         argument="P(Z > j) = P(J = j)/P(J = 0); both laws at every level, compared at levels 1 and 3.",
         definitions=("gap", "scheme-actual", "scheme-periodic"),
         witness={"p": "1/4"},
-    ),
-    Claim(
-        id="age.headline.memoryless-decoding-needed",
-        text="Without feedback no scheme has a smaller mean age than actual updates, even if the decoder may use its last"
-        " decoded state.",
-        latex=r"E J_{\mathrm{side\ information}} \ge E J_{\mathrm{actual}}",
-        source=Source(("P5", "P8"), "corrects"),
-        scope=Scope.INSTANCE,
-        statement=_side_information,
-        assumptions="memoryless decoding dropped: fresh random 2 x 2 generator a slot, no erasures, changes in a fixed"
-        " subspace of one bit",
-        argument="Sums of changes stay in the subspace, so one unknown bit remains after any number of failures: the age is"
-        " geometric with the failure probability of one bit. Means 1/3 against 5/3.",
-        definitions=("slot-age", "scheme-actual", "scheme-side-information"),
-        expected=Verdict.REFUTED,
     ),
     Claim(
         id="age.feedback.break-even-cost",

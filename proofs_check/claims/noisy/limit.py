@@ -7,7 +7,11 @@ from proofs_check.claims.noisy.dependent import DEFINITIONS, joined
 from proofs_check.claims.noisy.dependent import MODEL as DEPENDENT
 from proofs_check.claims.noisy.independent import MODEL as INDEPENDENT
 
-BEATEN = [("7/10", "2/5", 3, "213/100"), ("4/5", "11/100", 10, "13/10")]  # load, eps, d, bound of the mean queue
+BEATEN = [
+    ("1/2", "2/5", 3, "24/25"),
+    ("7/10", "2/5", 3, "213/100"),
+    ("4/5", "11/100", 10, "13/10"),
+]  # load, eps, d, bound of the mean queue
 SANDWICH = [(2, 1), (2, 2), (3, 1), (3, 2)]
 
 
@@ -116,10 +120,12 @@ CLAIMS = (
             *(_beats_random(*case) for case in BEATEN), *(_below_random(load, bound) for load, _, _, bound in BEATEN)
         ),
         assumptions=INDEPENDENT + "; limit of many servers",
-        argument="Two counterexamples: d = 3, eps = 2/5, lam = 7/10 has mean queue below 2.13 against 7/3 for random routing;"
-        " d = 10, eps = 11/100, lam = 4/5 below 1.3 against 4. Certified bounds of the fixed point, recursion rounded outward.",
+        argument="Three counterexamples: d = 3, eps = 2/5, lam = 1/2 has mean queue below 0.96 against 1 for random routing;"
+        " lam = 7/10 below 2.13 against 7/3; d = 10, eps = 11/100, lam = 4/5 below 1.3 against 4. Certified bounds of the fixed"
+        " point, recursion rounded outward.",
         definitions=DEFINITIONS,
         expected=Verdict.REFUTED,
+        fails="d = 3: the map, eps against lam; at eps = 2/5 the loads of noisy.independent.where-worse. No formula is known",
     ),
     Claim(
         id="noisy.independent.monotone-in-eps",
