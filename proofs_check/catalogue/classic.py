@@ -88,7 +88,7 @@ DELAY_QUANTITIES = (
     Quantity("mean_wait", "E W", "mean wait before service of accepted jobs", "time"),
     Quantity("mean_response", "E T", "mean time in the system of accepted jobs", "time"),
 )
-TAIL = (Quantity("tail", "P(Q >= k)", "tail of the number of jobs in the system", "", indexed=True),)
+TAIL = (Quantity("tail", "P(Q >= k)", "tail of the number of jobs in the system", "", "k", "jobs"),)
 SOURCE = "Inoue, Masuyama, Takine and Tanaka, IEEE Trans. Inf. Theory 65 (2019); derivations in aoi_tools"
 
 

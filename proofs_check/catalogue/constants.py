@@ -21,11 +21,11 @@ DRIFT = (
     Quantity("exponential_rate", "kappa*", "largest kappa with L V <= B - kappa V, V of base exponential_base"),
 )
 TRAFFIC = (
-    Quantity("light_traffic", "a_k", "coefficient of load^k in the mean response of the limit", "", True),
+    Quantity("light_traffic", "a_k", "coefficient of load^k in the mean response of the limit", "", "k"),
     Quantity("heavy_traffic_slope", "c", "mean response over log(1/(1-load)) as the load tends to 1"),
     Quantity("heavy_traffic_offset", "E T - c L", "mean response minus slope times L = log(1/(1-load)), at the load"),
     Quantity(
-        "crossing", "lam_k", "load, counted from 0, at which it changes who is better: this or random routing", "", True
+        "crossing", "lam_k", "load, counted from 0, at which it changes who is better: this or random routing", "", "k"
     ),
 )
 _KEYS = ("eps", "bound", "base", "kappa*")

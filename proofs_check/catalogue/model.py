@@ -68,13 +68,18 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Quantity:
-    """One quantity: name, symbol, unit, definition; ``indexed`` ones are asked for with an index range."""
+    """One quantity: name, symbol, unit, definition; one with an ``index`` (its symbol) is asked for with a range of it."""
 
     name: str
     symbol: str
     meaning: str
     unit: str = ""
-    indexed: bool = False
+    index: str = ""
+    index_unit: str = ""
+
+    @property
+    def indexed(self) -> bool:
+        return bool(self.index)
 
 
 @dataclass(frozen=True)

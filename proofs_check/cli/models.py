@@ -35,7 +35,7 @@ def described(model: Model) -> str:
     lines += ["", "Quantities"]
     width = max(len(q.name) for q in model.quantities)
     for q in model.quantities:
-        index = "; takes --index" if q.indexed else ""
+        index = f"; takes --index {q.index}" if q.index else ""
         unit = f", in {q.unit}" if q.unit else ""
         lines.append(f"  {q.name:{width}}  {q.symbol}: {q.meaning}{unit}{index}")
     if model.conventions:
@@ -57,6 +57,7 @@ def plain(model: Model) -> dict:
         ],
         "quantities": [
             {"name": q.name, "symbol": q.symbol, "meaning": q.meaning, "unit": q.unit, "indexed": q.indexed}
+            | ({"index": q.index, "index_unit": q.index_unit} if q.index else {})
             for q in model.quantities
         ],
         "conventions": list(model.conventions),

@@ -1,6 +1,7 @@
 """Draws figures with matplotlib: SVG, PDF or PNG, the same bytes every time, readable without colours."""
 
 import math
+import re
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -79,7 +80,8 @@ def saved(path: Path, size: tuple[float, float]) -> Iterator[Any]:
 def _panel(axis: Any, panel: Panel, *, steps: bool) -> None:
     for i, series in enumerate(panel.series):
         _line(axis, series, i, steps)
-    axis.set_ylabel(textwrap.fill(panel.label, HIGH))
+    whole = re.sub(r"\([^()]*\)$", lambda unit: unit[0].replace(" ", "\u00a0"), panel.label)  # a unit stays in one line
+    axis.set_ylabel(textwrap.fill(whole, HIGH, break_on_hyphens=False))
     axis.margins(x=0.03, y=0.08)
     if panel.log:
         _powers(axis.yaxis)
@@ -148,13 +150,15 @@ def _powers(axis: Any) -> None:
         step = next(s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000) if (high - low) / s <= 8)
         wholes = [e for e in range(math.floor(low), math.ceil(high) + 1) if e % step == 0]
         leading = (1, 2, 5) if high - low < 2.5 else (1,)
-        ticks = {e + math.log10(k): _power(k, e) for e in wholes for k in leading}
+        plain = all(-3 <= e <= 4 for e in wholes if low <= e <= high)
+        ticks = {e + math.log10(k): _power(k, e, plain=plain) for e in wholes for k in leading}
     shown = sorted(t for t in ticks if low <= t <= high)
     axis.set_ticks(shown, [ticks[t] for t in shown])
 
 
-def _power(k: int, e: int) -> str:
-    if -3 <= e <= 4:
+def _power(k: int, e: int, *, plain: bool) -> str:
+    """Return k 10^e, spelled out on an axis where all numbers are; 1 always is."""
+    if plain or e == 0:
         return f"{k * 10**e}" if e >= 0 else f"0.{'0' * (-e - 1)}{k}"
     power = "10" + str(e).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return power if k == 1 else f"{k}·{power}"

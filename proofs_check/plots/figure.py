@@ -1,6 +1,7 @@
 """What a figure shows, before it is drawn: panels of series, from the table of a specification."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from exactchains.domain import Rigor
 from exactchains.truth import InputError
 from proofs_check.tables.notation import cell_text
 from proofs_check.tables.spec import NAMING, Spec
-from proofs_check.tables.table import Cell, Column, Table
+from proofs_check.tables.table import Cell, Column, Table, brief
 
 SYMBOLS = {"eps": "ε", "epsilon": "ε", "alpha": "α", "lam": "λ", "mu": "μ", "rho": "ρ"}
 MAX_SERIES = 8  # lines that readers still tell apart
@@ -76,7 +77,7 @@ def figure(spec: Spec, table: Table) -> Figure:
     log_x, log_y = (spec.plot.get(key) == "log" for key in ("x_scale", "y_scale"))
     panels: dict[str, tuple[dict[str, str], list[Series]]] = {}
     for j, column in enumerate(table.columns[len(axes) :], len(axes)):
-        says = _brief(column.meaning) or column.quantity
+        says = brief(column.meaning) or column.quantity
         meanings, lines = panels.setdefault(column.unit or says, ({}, []))
         meanings[says] = column.unit
         for label, rows in _groups(table, others, column):
@@ -86,8 +87,10 @@ def figure(spec: Spec, table: Table) -> Figure:
         if len(lines) > MAX_SERIES:
             raise InputError(f"{spec.name}: {len(lines)} lines of {next(iter(meanings))}; at most {MAX_SERIES}")
     shown = tuple(Panel(_panel_label(meanings), tuple(lines), log_y) for meanings, lines in panels.values())
+    c = table.columns[x]
+    below = axis_label(c.heading, c.symbol, c.meaning, c.unit)
     integers = any(column.form == "integer" for column in table.columns)
-    return Figure(table.title, _axis_label(table.columns[x]), shown, log_x, integers)
+    return Figure(table.title, below, shown, log_x, integers)
 
 
 def _groups(table: Table, others: Sequence[int], column: Column) -> Iterator[tuple[str, list[tuple[Cell, ...]]]]:
@@ -98,7 +101,7 @@ def _groups(table: Table, others: Sequence[int], column: Column) -> Iterator[tup
             f"{table.columns[i].heading} = {cell_text(row[i], table.columns[i], digits=6, notation='truncated')}"
             for i in others
         ]
-        groups.setdefault(", ".join([column.heading, *values]), []).append(row)
+        groups.setdefault(greek(", ".join([column.heading, *values])), []).append(row)
     yield from groups.items()
 
 
@@ -118,23 +121,28 @@ def _place(x: fmpq, log: bool) -> float:
     return e + math.log10(abs(digits) / 10**17) if log else digits / 10**17 * 10.0**e if -300 < e < 300 else math.nan
 
 
-def _brief(meaning: str) -> str:
-    """Return the first part of a meaning."""
-    return meaning.partition(";")[0].partition(":")[0].partition(" (")[0]
-
-
 def _panel_label(meanings: Mapping[str, str]) -> str:
-    """Return the one meaning of a panel with its unit, or the unit that several share."""
-    (says, unit), *more = meanings.items()
-    return _label(unit, "") if more else _label(says, unit)
+    """Return the meaning of a panel, or its few meanings, with the unit."""
+    return _label(", ".join(meanings), next(iter(meanings.values())))
 
 
 def _label(says: str, unit: str) -> str:
     return (f"{says} ({unit})" if unit else says).replace("^2", "²")
 
 
-def _axis_label(column: Column) -> str:
-    if column.heading == "index":
-        return "index"
-    sign = SYMBOLS.get(column.heading) or SYMBOLS.get(column.symbol) or column.symbol
-    return _label(f"{_brief(column.meaning)}, {sign}", column.unit)
+def greek(text: str) -> str:
+    """Return text with the field's letters for the names of parameters.
+
+    Examples
+    --------
+    >>> greek("no errors, eps = 1/2")
+    'no errors, ε = 1/2'
+    """
+    return re.sub("|".join(rf"\b{name}\b" for name in SYMBOLS), lambda m: SYMBOLS[m[0]], text)
+
+
+def axis_label(name: str, symbol: str, meaning: str, unit: str) -> str:
+    """Return meaning, symbol and unit; a name of several letters is no symbol, and a unit need not be said twice."""
+    sign, says = SYMBOLS.get(name) or SYMBOLS.get(symbol) or symbol, brief(meaning)
+    shown = says if says and len(sign) > 2 else ", ".join(filter(None, (says, sign)))
+    return _label(shown, "" if unit == says else unit)

@@ -128,7 +128,7 @@ def _filters(filters: dict[str, list[str]]) -> str:
     for name, options in filters.items():
         choices = [_choice(name, "", "all", checked=True), *(_choice(name, slug(x), x) for x in options)]
         groups.append(f"<fieldset><legend>{name.capitalize()}</legend>{''.join(choices)}</fieldset>")
-    shown = "".join(groups)
+    shown = "".join([*groups, '<button type="reset">Show all claims</button>'])
     return f'<form class="filters" role="search" aria-label="Show claims by paper, status and scope">{shown}</form>'
 
 
@@ -138,9 +138,12 @@ def _choice(group: str, value: str, text: str, *, checked: bool = False) -> str:
 
 
 def _rules(filters: dict[str, list[str]]) -> str:
-    """Return the style rules that hide what a chosen filter leaves out; a browser without them shows everything."""
+    """Return the style rules that hide what a chosen filter leaves out, but not the claim that a link leads to.
+
+    A browser without them shows everything.
+    """
     return "".join(
-        f'body:has(#{name}-{slug(x)}:checked) article:not([data-{name}~="{slug(x)}"]) {{ display: none; }}\n'
+        f'body:has(#{name}-{slug(x)}:checked) article:not([data-{name}~="{slug(x)}"], :target) {{ display: none; }}\n'
         for name, options in filters.items()
         for x in options
     )
@@ -151,7 +154,12 @@ def _papers(names: Iterable[str]) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(name)}</th><td>{escape(known.get(name, ""))}</td></tr>' for name in names
     )
-    return f'<section>\n<h2>Papers</h2>\n<div class="scroll"><table>{rows}</table></div>\n</section>'
+    return f"<section>\n<h2>Papers</h2>\n{_scrolled('Papers', rows)}\n</section>"
+
+
+def _scrolled(name: str, rows: str) -> str:
+    """Return a table that scrolls by itself where it is too wide, by keyboard too."""
+    return f'<div class="scroll" tabindex="0" role="group" aria-label="{name}"><table>{rows}</table></div>'
 
 
 def _words() -> str:
@@ -168,5 +176,5 @@ def _reproducibility(results: Sequence[Verification]) -> str:
         "<section>\n<h2>To reproduce this page</h2>\n"
         "<p>Run <code>exaq verify --report report</code>. To check one certificate with the standard library alone, run"
         " <code>python -m proofs_check.check FILE</code>.</p>\n"
-        f'<div class="scroll"><table>{rows}</table></div>\n</section>'
+        f"{_scrolled('What made this page', rows)}\n</section>"
     )

@@ -9,8 +9,9 @@ from exactchains.domain import Rigor
 from exactchains.number import parse
 from exactchains.truth import InputError
 from proofs_check.catalogue import find
+from proofs_check.catalogue.model import Parameter
 from proofs_check.plots.drawing import draw
-from proofs_check.plots.figure import MAX_SERIES, SYMBOLS, Figure, Panel, Point, Series
+from proofs_check.plots.figure import MAX_SERIES, Figure, Panel, Point, Series, axis_label, greek
 from proofs_check.sweeps.crossings import Bracket
 from proofs_check.sweeps.spec import Spec
 
@@ -46,8 +47,8 @@ def phase_figure(spec: Spec, found: Sequence[Bracket], path: Path) -> Path:
     against = f"{b.quantity or spec.quantities[0]} of {b.against}" if b.against else b.value
     title = f"Where {spec.quantities[0]} of {model.name} equals {against}"
     note = "the bands hold the change of a certified sign; filled marks: exactly there"
-    panel = Panel(_named(model.parameter(b.over).name), series, False)
-    draw(Figure(title, _named(model.parameter(across).name), (panel,), False, note=note), path)
+    up, below = (_named(model.parameter(name)) for name in (b.over, across))
+    draw(Figure(title, below, (Panel(up, series, False),), False, note=note), path)
     return path
 
 
@@ -57,12 +58,12 @@ def _point(x: fmpq, bracket: Bracket) -> Point:
 
 
 def _label(names: Sequence[str], key: tuple[str, ...], several: bool) -> str:
-    words = [f"{_named(name)} = {x}" for name, x in zip(names, key, strict=False)]
+    words = [greek(f"{name} = {x}") for name, x in zip(names, key, strict=False)]
     return ", ".join([*words, *([f"crossing {key[-1]}"] if several else [])]) or "boundary"
 
 
-def _named(name: str) -> str:
-    return SYMBOLS.get(name, name)
+def _named(p: Parameter) -> str:
+    return axis_label(p.name, p.symbol, p.meaning, p.unit)
 
 
 def _double(x: fmpq) -> float:

@@ -15,7 +15,7 @@ from proofs_check.tables.recall import recalled
 from proofs_check.tables.root import stability_root
 from proofs_check.tables.spec import NAMING, Request, Spec, takes
 from proofs_check.tables.spec import spec as named_spec
-from proofs_check.tables.table import Cell, Column, Table
+from proofs_check.tables.table import Cell, Column, Table, brief
 
 Progress = Callable[[int, int], None]
 
@@ -132,7 +132,12 @@ def _input(value: str) -> Cell:
 
 
 def _axis(spec: Spec, name: str) -> Column:
-    if name == "index" or name in NAMING:
+    if name == "index":
+        (sign, unit), *more = dict.fromkeys(
+            (q.index, q.index_unit) for request in spec.columns for _, q in spec.targets(request) if q.indexed
+        )
+        return Column(name, name, name, given=True) if more else Column(sign, name, sign, unit, given=True)
+    if name in NAMING:
         return Column(name, name, name, given=True)
     targets = (model for request in spec.columns for model, _ in spec.targets(request) if takes(request, model, name))
     p = next(targets).parameter(name)
@@ -149,7 +154,7 @@ def _column(spec: Spec, request: Request) -> Column:
     quantities = {q.name: q for _, q in targets}
     if request.best:
         p = targets[0][0].parameter(request.best[0])
-        says = f"{p.meaning} that minimises {targets[0][1].name}"
+        says = f"{p.meaning} with the least {brief(targets[0][1].meaning)}"
         return Column(request.heading, f"best {p.name}", p.symbol, p.unit, says, "".join(names), fixed, "integer")
     q = next(iter(quantities.values()))
     one = len(quantities) == 1

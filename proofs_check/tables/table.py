@@ -32,6 +32,17 @@ class Column:
     given: bool = False
 
 
+def brief(meaning: str) -> str:
+    """Return the first part of a meaning.
+
+    Examples
+    --------
+    >>> brief("mean time in system of a job (of those let in)")
+    'mean time in system of a job'
+    """
+    return meaning.partition(";")[0].partition(":")[0].partition(" (")[0]
+
+
 @dataclass(frozen=True)
 class Cell:
     """One cell: a number between exact ends, a formula, or, where there is none, the reason.

@@ -129,7 +129,7 @@ def test_svg_has_all_labels_inside_the_canvas(drawing, tmp_path, monkeypatch):
     drawing.draw(figure(asked, table(asked)), tmp_path / "f.svg")
     root = ElementTree.parse(tmp_path / "f.svg").getroot()
     texts = ["".join(t.itertext()) for t in root.iter("{http://www.w3.org/2000/svg}text")]
-    for wanted in ("tail, d = 0.05", "mean slot age (slots)", "index", "all values exact"):
+    for wanted in ("tail, d = 0.05", "mean slot age (slots)", "j (slots)", "all values exact"):
         assert any(wanted in text for text in texts), (wanted, texts)
     assert any("$x_1^2 and $y" in text for text in texts)
     assert "10⁻²⁰" in texts and not any("step" in text for text in texts)
@@ -144,7 +144,11 @@ def test_series_differ_without_colour(drawing):
     ("k", "e", "text"), [(1, 0, "1"), (2, 3, "2000"), (5, -3, "0.005"), (1, -24, "10⁻²⁴"), (2, 7, "2·10⁷")]
 )
 def test_powers(drawing, k: int, e: int, text: str):
-    assert drawing._power(k, e) == text
+    assert drawing._power(k, e, plain=abs(e) <= 4) == text
+
+
+def test_an_axis_spells_all_its_powers_out_or_none(drawing):
+    assert drawing._power(1, 3, plain=False) == "10³" and drawing._power(1, 0, plain=False) == "1"
 
 
 def test_command(drawing, tmp_path):

@@ -107,7 +107,7 @@ def test_report_needs_no_network_and_no_script(results):
 
 def test_every_filter_hides_exactly_the_others(results):
     text = report_text(results)
-    rules = re.findall(r'body:has\(#([\w-]+):checked\) article:not\(\[data-(\w+)~="([\w-]+)"\]\)', text)
+    rules = re.findall(r'body:has\(#([\w-]+):checked\) article:not\(\[data-(\w+)~="([\w-]+)"\], :target\)', text)
     assert {name for _, name, _ in rules} == {"paper", "status", "scope"}
     for choice, name, value in rules:
         assert choice == f"{name}-{value}" and f'id="{choice}"' in text
@@ -327,8 +327,22 @@ def test_the_accessibility_check_sees_faults(body: str, fault: str):
 def test_everything_that_takes_the_keyboard_shows_its_focus():
     rules = re.findall(r"([^{}]+)\{([^{}]*)\}", style())
     shown = " ".join(names for names, says in rules if ":focus" in names and re.search(r"outline: [2-9]px solid", says))
-    assert all(f"{what}:focus-visible" in shown for what in ("a", "summary", "input", "[tabindex]"))
+    assert all(f"{what}:focus-visible" in shown for what in ("a", "summary", "input", "button", "[tabindex]"))
     assert not any(re.search(r"outline:\s*(0|none)", says) for _, says in rules)
+
+
+def test_what_scrolls_takes_the_keyboard_and_has_a_name(results):
+    text = report_text(results)
+    kinds = [dict(re.findall(r'([\w-]+)="([^"]*)"', mark)) for mark in re.findall(r"<(?:div|figure)( [^>]*)>", text)]
+    scrolling = [a for a in kinds if a.get("class") in ("scroll", "formula", "exaq-table")]
+    assert len(scrolling) > len(results)
+    assert all(a.get("tabindex") == "0" and a.get("aria-label") for a in scrolling)
+
+
+def test_a_form_can_be_reset_and_paper_holds_what_is_folded(results):
+    assert re.search(r'<form class="filters".*<button type="reset">', report_text(results))
+    paper = style().partition("@media print")[2]
+    assert "::details-content" in paper and ".filters" in paper
 
 
 # Contrast, from the style sheet itself
