@@ -68,7 +68,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Quantity:
-    """One quantity: name, symbol, unit, definition; one with an ``index`` (its symbol) is asked for with a range of it."""
+    """One quantity: name, symbol, unit, definition; ``index`` is the symbol of what a range is asked for, if any."""
 
     name: str
     symbol: str

@@ -28,7 +28,8 @@ def graph(results: Sequence[Verification]) -> str:
     says = f"{len(places)} claims, {len(edges)} arrows from a claim to one that rests on it"
     return (
         f'<div class="scroll" tabindex="0" role="group" aria-label="{says}"><svg xmlns="http://www.w3.org/2000/svg"'
-        f' width="{total:.0f}" height="{height}" viewBox="0 0 {total:.0f} {height}">{"".join(lines)}{"".join(nodes)}</svg></div>'
+        f' width="{total:.0f}" height="{height}" viewBox="0 0 {total:.0f} {height}">'
+        f"{''.join(lines)}{''.join(nodes)}</svg></div>"
     )
 
 
