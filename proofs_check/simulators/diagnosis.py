@@ -34,7 +34,7 @@ def diagnose(estimate: Estimate, exact: Enclosure, suspects: Iterable[Suspect]) 
     """
     if estimate.constant:
         return Diagnosis((), 0)
-    half = estimate.half_width(MATCH_AT)
+    (bottom, top), half = estimate.interval(MATCH_AT), estimate.half_width(MATCH_AT)
     right = float((exact.lower + exact.upper) / 2)
     tried = list(suspects)
     found = []
@@ -42,7 +42,7 @@ def diagnose(estimate: Estimate, exact: Enclosure, suspects: Iterable[Suspect]) 
         low, high = float(suspect.value.lower), float(suspect.value.upper)
         distance = max(low - estimate.value, estimate.value - high, 0.0)
         effect = abs((low + high) / 2 - right)
-        if effect > 0 and distance <= half and half <= SHARPNESS * effect:
+        if effect > 0 and bottom <= high and low <= top and half <= SHARPNESS * effect:
             found.append((distance, suspect))
     found.sort(key=lambda pair: pair[0])
     return Diagnosis(tuple(suspect for _, suspect in found), len(tried))

@@ -11,6 +11,7 @@ from exactchains.truth import InputError
 from proofs_check.simulators.pieces import Floats, merged
 
 BATCHES = (64, 48, 32, 24, 20, 16, 12, 10)
+ALIKE = 0.05  # an own variance so improbable for the model is not averaged with the model's
 CORRELATED = 0.3  # von Neumann ratios above this many standard deviations send the search to fewer, longer batches
 LOOKS_FROM = 100  # a confidence sequence is narrowest, and believed, from so many independent observations on
 
@@ -131,6 +132,42 @@ def quantile(confidence: float, freedom: float, looks: float | None = None) -> f
         return math.inf
     bound = math.sqrt((looks + 1) / looks * math.log((looks + 1) / (1 - confidence) ** 2))
     return float(stats.t.isf(stats.norm.sf(bound), freedom))
+
+
+def skewed(quantile: float, skewness: float, batches: int) -> tuple[float, float]:
+    r"""Return how far an interval reaches below and above, in standard errors, when the batches are skewed.
+
+    The studentised mean of k batches of skewness :math:`\gamma` has the lower quantile
+    :math:`-t - \gamma (1 + 2 t^2) / (6 \sqrt{k})` to first order: an average that came out low has a standard error
+    that came out low too.  Only the end that this moves outward is moved.
+
+    Source
+    ------
+    N. J. Johnson, Modified t tests and confidence intervals for asymmetrical populations, JASA 73 (1978).
+    """
+    shift = skewness * (1 + 2 * quantile**2) / (6 * math.sqrt(batches))
+    return quantile + max(-shift, 0.0), quantile + max(shift, 0.0)
+
+
+def skewness(x: Floats) -> float:
+    """Return the adjusted sample skewness (G1); 0 for fewer than three values or no spread."""
+    d, n = x - x.mean(), len(x)
+    square = float(np.mean(d * d))
+    if n < 3 or square == 0:
+        return 0.0
+    return float(np.mean(d**3)) / square**1.5 * math.sqrt(n * (n - 1)) / (n - 2)
+
+
+def averaged(own: float, freedom: float, known: float) -> tuple[float, float] | None:
+    r"""Return (error, degrees of freedom) from a run's own error and that of the exact model over a run of that length.
+
+    The variances are averaged, 4 times the degrees of freedom (Satterthwaite).  The average is less at the mercy of the
+    run than its own error is, and the model's alone would take the model for granted, which is what is in question.
+    None: the own variance is larger than a run of the model has with probability ``ALIKE``.
+    """
+    if not known > 0 or not math.isfinite(known) or own**2 > known**2 * stats.chi2.isf(ALIKE, freedom) / freedom:
+        return None
+    return math.sqrt((own**2 + known**2) / 2), 4 * freedom
 
 
 def chosen_batches(values: Floats) -> Floats:

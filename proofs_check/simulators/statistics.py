@@ -36,7 +36,8 @@ class Estimate:
     ``batches`` is how many batches or cycles it comes from, ``freedom`` the degrees of freedom (batches - 1 unless
     given); ``sequential`` widens intervals so that they hold at every look at a growing run.  ``effective`` is the
     number of independent observations that would give the same standard error of the mean; ``variance_constant`` is
-    lim T Var(estimate over weight T); ``weight`` is the T of this run.
+    lim T Var(estimate over weight T); ``weight`` is the T of this run.  ``skewness`` is that of the batches;
+    ``modelled`` says that the error is averaged with the exact model's.
     """
 
     value: float
@@ -49,14 +50,21 @@ class Estimate:
     freedom: float | None = None
     sequential: bool = False
     method: str = "batch"
+    skewness: float = 0.0
+    modelled: bool = False
 
     @property
     def variance_constant(self) -> float:
         return self.error**2 * self.weight
 
     def half_width(self, confidence: float) -> float:
-        """Return half the length of the two-sided interval."""
-        return self.quantile(confidence) * self.error
+        """Return the longer arm of the two-sided interval."""
+        return max(self.arms(confidence))
+
+    def arms(self, confidence: float) -> tuple[float, float]:
+        """Return how far the interval reaches below and above the value."""
+        below, above = intervals.skewed(self.quantile(confidence), self.skewness, self.batches)
+        return below * self.error, above * self.error
 
     def quantile(self, confidence: float, longer: float = 1.0) -> float:
         """Return half the length in standard errors; of a run ``longer`` times as long, for a sequence."""
@@ -69,12 +77,17 @@ class Estimate:
         return replace(self, sequential=False)
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        half = self.half_width(confidence)
-        return self.value - half, self.value + half
+        below, above = self.arms(confidence)
+        return self.value - below, self.value + above
 
 
 def estimate(
-    pieces: Floats, statistic: Statistic = MEAN, *, method: str = "batch", sequential: bool = False
+    pieces: Floats,
+    statistic: Statistic = MEAN,
+    *,
+    method: str = "batch",
+    sequential: bool = False,
+    variance_constant: float | None = None,
 ) -> Estimate:
     r"""Return a long-run average with its standard error.
 
@@ -91,6 +104,9 @@ def estimate(
         whose batch means show no positive serial correlation (von Neumann's ratio).
     sequential
         Intervals that hold at every look at a growing run (confidence sequence).
+    variance_constant
+        lim T Var(estimate over weight T) of the exact model, where it is known: the error is averaged with it unless
+        the run is clearly more variable.  Without it the interval is widened for the skewness of the batches.
 
     Guarantee
     ---------
@@ -104,10 +120,12 @@ def estimate(
         pieces[:, SECOND] - b * pieces[:, WEIGHT]
     )
     spread = intervals.method(method)(pull)
-    error = spread.deviation / weight
+    error, freedom = spread.deviation / weight, spread.freedom
+    both = intervals.averaged(error, freedom, math.sqrt(max(variance_constant or 0.0, 0.0) / weight))
+    own_error, (error, freedom) = error, both or (error, freedom)
     variance = max(b - a * a, 0.0)
     constant = variance <= 1e-12 * b
-    mean_error = error if statistic is MEAN else estimate(pieces, MEAN, method=method).error
+    mean_error = own_error if statistic is MEAN else estimate(pieces, MEAN, method=method).error
     effective = variance / mean_error**2 if mean_error > 0 else math.inf
     if statistic is not MEAN:
         effective /= HIGHER  # squares are more skewed than values: their batch means are normal much later
@@ -120,7 +138,9 @@ def estimate(
         weight,
         late,
         constant,
-        spread.freedom,
+        freedom,
         sequential,
         method,
+        0.0 if both else intervals.skewness(spread.batches),
+        both is not None,
     )

@@ -146,14 +146,14 @@ def validate(
 
 def _judged(read: Any, known: Knowledge, result: Result, margin: Margin, cut: float, rule: Rule) -> Judged:
     """Return the verdict on one quantity as a function of how many are judged with it; the data are read once."""
-    constant = known.variance_constant(result.quantity, result.index, type(read).__name__)
     if isinstance(read, Finished):
         if rule.interval != "batch" or rule.sequential or cut:
             raise InputError(f"{read.path}: there is no run here; --interval, --sequential and --warmup need one")
-        given = read.summary(result.quantity, result.index, constant)
+        given = read.summary(result.quantity, result.index, _constant(read, known, result))
         return lambda tests, alarms: judge(result, given, margin=margin, tests=tests, alarms=alarms)
     pieces, statistic = _pieces(read, known, result, cut, rule)
-    whole = estimate(pieces, statistic, method=rule.interval, sequential=rule.sequential)
+    constant = _constant(read, known, result)
+    whole = estimate(pieces, statistic, method=rule.interval, sequential=rule.sequential, variance_constant=constant)
     begun = functools.cache(lambda: transient(pieces))
 
     def judged(tests: int, alarms: int) -> Judgement:
@@ -168,6 +168,13 @@ def _judged(read: Any, known: Knowledge, result: Result, margin: Margin, cut: fl
         return replace(verdict, verdict=Verdict.UNDECIDED, reason=reason)
 
     return judged
+
+
+def _constant(read: Any, known: Knowledge, result: Result) -> float | None:
+    """Return the exact model's lim T Var(estimate over weight T), where the weights of the data are that T."""
+    if getattr(read, "skipped", False) or not getattr(read, "is_path", True):
+        return None  # slots are left out, or levels are polled at instants
+    return known.variance_constant(result.quantity, result.index, type(read).__name__)
 
 
 def _pieces(read: Any, known: Knowledge, result: Result, cut: float, rule: Rule) -> tuple[Floats, Statistic]:

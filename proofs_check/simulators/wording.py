@@ -21,15 +21,16 @@ def lines(found: Validation) -> list[str]:
 def finding_lines(finding: Finding) -> list[str]:
     """Return the verdict on one quantity as text."""
     j, e = finding.judgement, finding.judgement.estimate
-    half = e.half_width(j.confidence)
     right = float((j.exact.lower + j.exact.upper) / 2)
     ratio = f" ({j.difference / right:+.2%})" if right else ""
     kind = "confidence sequence" if e.sequential else "interval"
     count = f"{e.batches} {'cycles' if e.method == 'regenerative' else 'batches'}"
     count += f" {e.method}" if e.method in ("overlapping", "spectral") else ""
-    spread = f"+- {half:.2g} ({j.confidence:.4g} {kind}, {count}, worth {e.effective:.0f} independent observations)"
+    count += " and the variance of the exact model" if e.modelled else ""
+    half = _arms(*e.arms(j.confidence))
+    spread = f"{half} ({j.confidence:.4g} {kind}, {count}, worth {e.effective:.0f} independent observations)"
     if e.method == "reported":
-        spread = f"+- {half:.2g} ({j.confidence:.4g} {kind})" if half < math.inf else "(no error given)"
+        spread = f"{half} ({j.confidence:.4g} {kind})" if e.error < math.inf else "(no error given)"
     text = [
         f"{j.label}: {j.verdict.value}: {j.reason}",
         f"  exact       {shown_exact(j.exact.enclosure)}",
@@ -43,6 +44,11 @@ def finding_lines(finding: Finding) -> list[str]:
         if not finding.diagnosis.matches and j.verdict is Verdict.DISAGREES:
             text.append(f"  matches     none of the {finding.diagnosis.tried} known faults of this model")
     return text
+
+
+def _arms(below: float, above: float) -> str:
+    low, high = f"{below:.2g}", f"{above:.2g}"
+    return f"+- {high}" if low == high else f"+{high} -{low}"
 
 
 def plain(found: Validation) -> dict[str, Any]:

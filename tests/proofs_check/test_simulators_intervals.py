@@ -82,7 +82,8 @@ def test_regenerative_ratio_by_a_plain_loop():
     error = math.sqrt(np.var(y - ratio * tau, ddof=1) / len(tau)) / tau.mean()
     assert found.estimate.batches == len(tau)
     assert found.estimate.value == pytest.approx(ratio, rel=1e-12)
-    assert found.estimate.error == pytest.approx(error, rel=1e-9)
+    daley = 29  # lim n Var(mean of n waits) at load 1/2, rho (2 + 5 rho - 4 rho^2 + rho^3) / (1 - rho)^4
+    assert found.estimate.error == pytest.approx(math.sqrt((error**2 + daley / tau.sum()) / 2), rel=1e-9)
     assert len(tau) == pytest.approx(10_000, rel=0.05)  # a job finds M/M/1 empty with probability 1 - rho
 
 
@@ -118,6 +119,42 @@ def test_data_without_visible_cycles_are_refused():
         validate("mm1", HALF, values, quantities=["mean_wait"], rule=Rule("regenerative"))
     with pytest.raises(InputError, match="--interval 'naive'"):
         Rule("naive")
+
+
+def misses(n: int, runs: int, known: float | None) -> np.ndarray:
+    """Return how many 95 % intervals of M/M/1 waits at load 1/2 end below, and begin above, the exact mean 1."""
+    found = np.zeros(2)
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        net = np.cumsum(np.concatenate([[0.0], rng.exponential(1, n - 1) - rng.exponential(2, n - 1)]))
+        low, high = estimate(rows(net - np.minimum.accumulate(net)), variance_constant=known).interval(0.95)
+        found += high < 1, low > 1
+    return found
+
+
+def test_variance_of_the_model_and_skewness_bring_intervals_of_waits_to_their_level():
+    own, both = misses(4000, 400, None), misses(4000, 400, 29.0)
+    assert stats.binomtest(int(own.sum()), 400, 0.05).pvalue > 1e-3
+    assert stats.binomtest(int(both.sum()), 400, 0.05).pvalue > 1e-3
+    assert both[0] < own[0]
+
+
+def test_an_error_larger_than_the_model_allows_is_kept():
+    assert intervals.averaged(1.0, 63, 0.9) == (math.sqrt(0.905), 252)
+    assert intervals.averaged(0.1, 63, 0.9) == (math.sqrt(0.41), 252)  # wider than its own, never trusted to be shorter
+    assert intervals.averaged(1.0, 63, 0.5) is intervals.averaged(1.0, 63, 0.0) is None
+    assert intervals.averaged(1.0, 63, math.inf) is None
+    x = autoregression(4000, 0.6, 1)
+    with_model, without = (estimate(rows(x), variance_constant=c) for c in (1 / 0.4**2, None))
+    assert with_model.modelled and not without.modelled and with_model.effective == without.effective
+
+
+def test_skewness_moves_only_the_end_on_its_side():
+    shift = 0.8 * (1 + 2 * 4) / (6 * 4)
+    assert intervals.skewed(2.0, 0.8, 16) == (2.0, pytest.approx(2 + shift))
+    assert intervals.skewed(2.0, -0.8, 16) == (pytest.approx(2 + shift), 2.0)
+    x = np.random.default_rng(1).exponential(size=40)
+    assert intervals.skewness(x) == pytest.approx(stats.skew(x, bias=False)) and intervals.skewness(np.ones(9)) == 0
 
 
 def test_boundary_of_the_confidence_sequence_is_robbins():
