@@ -1,21 +1,22 @@
 """Chains in files: JSON with exact numbers as text, and MatrixMarket; strict, bounded, one line for every error."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from exactchains.chain import FiniteChain, NotAGenerator
 from exactchains.document import MAX_BYTES, read_document
 from exactchains.level_chain import LevelChain
-from exactchains.number import parse
+from exactchains.number import Rational, parse
 from exactchains.truth import InputError
+from proofs_check.chain_parameters import Entries
 
 MAX_STATES = 20_000_000
 LEVEL_BLOCKS = ("up", "local", "down", "reset", "boundary_local", "boundary_up", "boundary_down")
 FINITE = {"ctmc": "continuous", "dtmc": "discrete"}
 
 
-def read_chain(path: str | Path) -> FiniteChain | LevelChain:
+def read_chain(path: str | Path, values: Mapping[str, Rational] | None = None) -> FiniteChain | LevelChain:
     """Return the chain in a ``.json`` or MatrixMarket (``.mtx``) file.
 
     JSON: ``{"kind": "ctmc"|"dtmc", "states": N, "transitions": [[i, j, "rate"], ..]}`` (0-based, off-diagonal for
@@ -23,46 +24,55 @@ def read_chain(path: str | Path) -> FiniteChain | LevelChain:
     "local", "down" or "reset", "boundary_local", "boundary_up", "boundary_down"}``.  MatrixMarket: a generator when
     all rows sum to 0, a stochastic matrix when all sum to 1.
 
+    With ``"parameters": {"p": "3/10", "r": null}`` the numbers of a JSON file may be formulas such as ``"1 - (p+r)"``;
+    ``values`` gives or replaces values of parameters.
+
     Raises
     ------
     InputError
-        The file cannot be read or does not describe a chain; the message names the place.
+        The file cannot be read or does not describe a chain, perhaps for these values of its parameters; the message
+        names the place, the defect and the values.
     """
-    place = Path(path)
+    place, values = Path(path), values or {}
     if place.suffix == ".mtx":
+        Entries({}, values)  # refuses values: these files have no parameters
         return _matrix_market(place)
     if place.suffix != ".json":
         raise InputError(f"file {place.name!r}: .json and .mtx (MatrixMarket) files are read")
     data = read_document(place)
     kind = data.get("kind")
-    if kind in FINITE:
-        return _finite(data, FINITE[kind])
-    if kind in ("qbd", "reset"):
-        return _levels(data)
-    raise InputError(f"kind = {_shown(kind)}: give 'ctmc', 'dtmc', 'qbd' or 'reset'")
+    if kind not in (*FINITE, "qbd", "reset"):
+        raise InputError(f"kind = {_shown(kind)}: give 'ctmc', 'dtmc', 'qbd' or 'reset'")
+    entries = Entries(data.pop("parameters", {}), values)
+    try:
+        return _finite(data, FINITE[kind], entries) if kind in FINITE else _levels(data, entries)
+    except InputError as error:
+        if not entries.values:
+            raise
+        raise type(error)(f"{error}{entries.at()}") from None
 
 
-def _finite(data: dict[str, Any], time: Any) -> FiniteChain:
+def _finite(data: dict[str, Any], time: Any, entries: Entries) -> FiniteChain:
     _only(data, {"kind", "states", "transitions", "matrix"})
     if "matrix" in data:
         if "transitions" in data or "states" in data:
             raise InputError("matrix: give either 'matrix', or 'states' and 'transitions'")
-        return FiniteChain.from_matrix(_block(data["matrix"], "matrix"), time=time)
+        return FiniteChain.from_matrix(_block(data["matrix"], "matrix", entries), time=time)
     if "transitions" not in data or "states" not in data:
         raise InputError("transitions: give 'states' and 'transitions', or 'matrix'")
     size = _count(data["states"], "states", MAX_STATES)
-    return FiniteChain.from_transitions(size, _triples(data["transitions"], size), time=time)
+    return FiniteChain.from_transitions(size, _triples(data["transitions"], size, entries), time=time)
 
 
-def _triples(listed: Any, size: int) -> Iterator[tuple[int, int, Any]]:
+def _triples(listed: Any, size: int, entries: Entries) -> Iterator[tuple[int, int, Any]]:
     for k, item in enumerate(_list(listed, "transitions")):
         if not isinstance(item, list) or len(item) != 3:
             raise InputError(f'transitions[{k}] = {_shown(item)}: write [from, to, "rate"]')
         i, j = (_count(x, f"transitions[{k}]", size - 1, least=0) for x in item[:2])
-        yield i, j, _number(item[2], f"transitions[{k}]")
+        yield i, j, entries.number(item[2], f"transitions[{k}], entry ({i}, {j})", least=0)
 
 
-def _levels(data: dict[str, Any]) -> LevelChain:
+def _levels(data: dict[str, Any], entries: Entries) -> LevelChain:
     _only(data, {"kind", "time", *LEVEL_BLOCKS})
     time = data.get("time", "discrete" if data["kind"] == "reset" else None)
     if time not in ("continuous", "discrete"):
@@ -75,7 +85,7 @@ def _levels(data: dict[str, Any]) -> LevelChain:
         raise InputError("reset: kind 'qbd' goes down by 'down'; give kind 'reset'")
     if data["kind"] == "reset" and "down" in data:
         raise InputError("down: kind 'reset' goes from any level to level 0 by 'reset'; give kind 'qbd'")
-    blocks = {name: _block(data[name], name) for name in LEVEL_BLOCKS if name in data}
+    blocks = {name: _block(data[name], name, entries) for name in LEVEL_BLOCKS if name in data}
     return LevelChain.from_blocks(blocks, time=time)
 
 
@@ -136,9 +146,9 @@ def _of_entries(size: int, entries: list[tuple[int, int, Any]]) -> FiniteChain:
     return FiniteChain.from_transitions(size, kept, time="discrete" if target else "continuous")
 
 
-def _block(rows: Any, name: str) -> list[list[Any]]:
+def _block(rows: Any, name: str, entries: Entries) -> list[list[Any]]:
     return [
-        [_number(x, f"{name} ({i}, {j})") for j, x in enumerate(_list(row, f"{name}[{i}]"))]
+        [entries.number(x, f"{name} ({i}, {j})") for j, x in enumerate(_list(row, f"{name}[{i}]"))]
         for i, row in enumerate(_list(rows, name))
     ]
 
@@ -147,12 +157,6 @@ def _list(x: Any, name: str) -> list[Any]:
     if not isinstance(x, list):
         raise InputError(f"{name} = {_shown(x)}: a list is needed")
     return x
-
-
-def _number(x: Any, name: str) -> Any:
-    if not isinstance(x, str):
-        raise InputError(f'{name} = {_shown(x)} is no number; write an exact number such as "7/10"')
-    return parse(x, name)
 
 
 def _count(x: Any, name: str, most: int, *, least: int = 1) -> int:

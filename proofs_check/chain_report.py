@@ -8,6 +8,7 @@ import numpy as np
 from exactchains import decimals
 from exactchains.chain import FiniteChain
 from exactchains.enclosure import Enclosure
+from exactchains.initial import Start, initial_law
 from exactchains.level_chain import LevelChain
 from exactchains.solvers.absorption import absorption
 from exactchains.solvers.arrays import arrays
@@ -27,7 +28,7 @@ def report(
     chain: FiniteChain | LevelChain,
     quantity: str = "law",
     *,
-    start: int | None = None,
+    start: Start | None = None,
     index: Sequence[int] | None = None,
     digits: int = 30,
 ) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def report(
         what = "a finite" if isinstance(chain, FiniteChain) else "a level"
         raise InputError(f"quantity = {quantity[:40]!r}: {what} chain has {', '.join(known)}")
     if (start is not None) != (quantity == "absorption"):
-        raise InputError("from: give the state to start in with quantity 'absorption', and only there")
+        raise InputError("from: give the state or law to start in with quantity 'absorption', and only there")
     if isinstance(chain, LevelChain):
         return _levels(chain, quantity, FEW if index is None else index, digits)
     if index is not None and max(index) >= chain.size:
@@ -119,11 +120,12 @@ def _loops(chain: FiniteChain) -> Any:
     return looping
 
 
-def _absorption(chain: FiniteChain, start: int, digits: int) -> dict[str, Any]:
+def _absorption(chain: FiniteChain, start: Start, digits: int) -> dict[str, Any]:
     found = structure(arrays(chain))
     ends = absorption(chain, start, digits=digits)
     listed = [{"states": c.tolist()} | number(e, digits) for c, e in zip(found.recurrent, ends, strict=True)]
-    return {"from": start, "absorption": listed}
+    law = {str(i): str(p) for i, p in initial_law(chain.size, start).items()}
+    return {"from": start if isinstance(start, int) else law, "absorption": listed}
 
 
 def _levels(chain: LevelChain, quantity: str, index: Sequence[int], digits: int) -> dict[str, Any]:

@@ -1,16 +1,18 @@
 """Where a reducible chain ends: the probability of each recurrent class from a start."""
 
+from collections.abc import Iterable
+
 from flint import fmpq
 
 from exactchains.chain import FiniteChain
 from exactchains.enclosure import Enclosure
+from exactchains.initial import Start, initial_law
 from exactchains.solvers.arrays import arrays
 from exactchains.solvers.stationary import stationary
 from exactchains.solvers.structure import Structure, structure
-from exactchains.truth import InputError
 
 
-def absorption(chain: FiniteChain, start: int, *, digits: int | None = None) -> list[Enclosure]:
+def absorption(chain: FiniteChain, start: Start, *, digits: int | None = None) -> list[Enclosure]:
     r"""Return the probability of ending in each recurrent class, in the order of ``extremal_laws``.
 
     Let the chain start anew, at rate 1, whenever it has reached a recurrent class: the classes c of this irreducible
@@ -19,6 +21,8 @@ def absorption(chain: FiniteChain, start: int, *, digits: int | None = None) -> 
 
     Parameters
     ----------
+    start
+        A state, or a table from states to exact probabilities that sum to 1.
     digits
         Certain digits of every probability, however small; without it they are exact.
 
@@ -29,47 +33,49 @@ def absorption(chain: FiniteChain, start: int, *, digits: int | None = None) -> 
     Raises
     ------
     InputError
-        No such state, or too many transient states for exact arithmetic.
+        No such state, no law to start from, or too many transient states for exact arithmetic.
     PrecisionExhausted
         The digits could not be certified.
     """
-    if not 0 <= start < chain.size:
-        raise InputError(f"start = {start}: states are 0 to {chain.size - 1}")
     found = structure(arrays(chain))
-    again, ends = _starting_anew(chain, found, start)
-    count = len(found.recurrent)
-    if not ends:
-        return [Enclosure.exact(int(start in c)) for c in map(set, (c.tolist() for c in found.recurrent))]
+    again, ends = _starting_anew(chain, found, initial_law(chain.size, start))
     law = stationary(again, digits=None if digits is None else digits + 2)
     visits = {c: Enclosure.of(law[k]) if digits is None else law[k] for c, k in ends.items()}
-    return [_share(visits, c) if c in visits else Enclosure.exact(0) for c in range(count)]
+    return [_share(visits, c) if c in visits else Enclosure.exact(0) for c in range(len(found.recurrent))]
 
 
-def _starting_anew(chain: FiniteChain, found: Structure, start: int) -> tuple[FiniteChain, dict[int, int]]:
-    """Return the chain on the transient states reachable from ``start`` and one state for each class that they reach.
+def _starting_anew(chain: FiniteChain, found: Structure, start: dict[int, fmpq]) -> tuple[FiniteChain, dict[int, int]]:
+    """Return the chain on the transient states that can be reached and one state for each class that can.
 
     The second value numbers the classes' states.
     """
     of_class = {int(i): c for c, states in enumerate(found.recurrent) for i in states}
-    number: dict[int, int] = {} if start in of_class else {start: 0}
-    queue, ends = list(number), {}  # type: list[int], dict[int, int]
+    number: dict[int, int] = {}
+    queue: list[int] = []
+    ends: dict[int, int] = {}
+
+    def place(i: int) -> int:
+        if i in of_class:
+            return ends.setdefault(of_class[i], len(number) + len(ends))
+        if i not in number:
+            number[i] = len(number) + len(ends)
+            queue.append(i)
+        return number[i]
+
+    def added(moves: Iterable[tuple[int, fmpq]]) -> dict[int, fmpq]:
+        row: dict[int, fmpq] = {}
+        for j, x in moves:
+            k = place(j)
+            row[k] = row.get(k, fmpq(0)) + x
+        return row
+
+    anew = added(start.items())
     rows: dict[int, dict[int, fmpq]] = {}
     for i in queue:
-        row = rows.setdefault(number[i], {})
-        for j, x in chain.rows[i].items():
-            if j == i:
-                continue
-            if j in of_class:
-                k = ends.setdefault(of_class[j], len(number) + len(ends))
-            elif j in number:
-                k = number[j]
-            else:
-                k = number[j] = len(number) + len(ends)
-                queue.append(j)
-            row[k] = row.get(k, fmpq(0)) + x
+        rows[number[i]] = added((j, x) for j, x in chain.rows[i].items() if j != i)
     for k in ends.values():
-        rows[k] = {0: fmpq(1)}
-    return FiniteChain(tuple(rows[k] for k in range(len(rows))) or ({},)), ends
+        rows[k] = {j: x for j, x in anew.items() if j != k}
+    return FiniteChain(tuple(rows[k] for k in range(len(rows)))), ends
 
 
 def _share(visits: dict[int, Enclosure], c: int) -> Enclosure:

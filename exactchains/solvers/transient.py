@@ -16,6 +16,7 @@ from flint import arb, ctx, fmpq
 from exactchains.chain import FiniteChain
 from exactchains.domain import ball_ends, rational
 from exactchains.enclosure import Enclosure
+from exactchains.initial import Start, initial_law
 from exactchains.solvers.arrays import arrays
 from exactchains.solvers.dixon import integer_rows
 from exactchains.truth import InputError, PrecisionExhausted
@@ -23,10 +24,11 @@ from exactchains.truth import InputError, PrecisionExhausted
 LARGEST_WORK = 3e8  # transitions times steps
 
 
-def transient_law(chain: FiniteChain, start: int, time: Any, *, digits: int = 15) -> list[Enclosure]:
+def transient_law(chain: FiniteChain, start: Start, time: Any, *, digits: int = 15) -> list[Enclosure]:
     """Return the law at ``time`` (exact; a number of steps in discrete time) of the chain started in ``start``.
 
-    ``digits`` decimals are certain: every enclosure is narrower than 10^-digits (absolute).
+    ``start`` is a state, or a table from states to exact probabilities that sum to 1.  ``digits`` decimals are
+    certain: every enclosure is narrower than 10^-digits (absolute).
 
     Guarantee
     ---------
@@ -35,35 +37,35 @@ def transient_law(chain: FiniteChain, start: int, time: Any, *, digits: int = 15
     Raises
     ------
     InputError
-        A negative time, or one that needs too many steps; the message says how many.
+        No such state, no law to start from, a negative time, or one that needs too many steps (it says how many).
     PrecisionExhausted
         Four doublings of the precision were not enough.
     """
-    t = _time(chain, start, time)
+    t, begin = _time(chain, time), initial_law(chain.size, start)
     if chain.time == "discrete":
-        return _enclosures(_exact_steps(chain, start, int(t.p)))
+        return _enclosures(_exact_steps(chain, begin, int(t.p)))
     for bits in (int(3.33 * digits) + 64 << k for k in range(4)):
         walk = _Walk.of(chain, bits)
         weights = _poisson(walk.rate * t, bits)
         total = walk.zeros()
-        for weight, p in zip(weights, walk.laws(start, len(weights)), strict=True):
+        for weight, p in zip(weights, walk.laws(begin, len(weights)), strict=True):
             total += np.right_shift(p * weight, bits)
         missing = (1 << bits) - int(total.sum())
         if missing * 10**digits <= 1 << bits:
             return _enclosures(
-                [(fmpq(int(x), 1 << bits), fmpq(int(x) + missing, 1 << bits)) for x in total], walk.reach(start)
+                [(fmpq(int(x), 1 << bits), fmpq(int(x) + missing, 1 << bits)) for x in total], walk.reach(begin)
             )
     raise PrecisionExhausted(f"could not certify {digits} decimals at time {t}")
 
 
 def accumulated_reward(
-    chain: FiniteChain, start: int, reward: Callable[[int], Any] | Sequence[Any], *, time: Any, digits: int = 15
+    chain: FiniteChain, start: Start, reward: Callable[[int], Any] | Sequence[Any], *, time: Any, digits: int = 15
 ) -> Enclosure:
     r"""Return :math:`E \int_0^t r(X_s) ds` for a nonnegative exact reward rate, to ``digits`` certain decimals.
 
     The mean time spent in each state is bounded as in :func:`transient_law`; together the states share exactly t.
     """
-    t = _time(chain, start, time)
+    t, begin = _time(chain, time), initial_law(chain.size, start)
     if chain.time == "discrete":
         raise InputError("time = 'discrete': rewards accumulate in continuous time; sum transient laws instead")
     of = reward if callable(reward) else reward.__getitem__
@@ -75,7 +77,7 @@ def accumulated_reward(
         weights = _poisson(walk.rate * t, bits)
         later = [max(0, (1 << bits) - x) for x in _running(weights)]  # P(more than k jumps), from below
         total = walk.zeros()
-        for weight, p in zip(later, walk.laws(start, len(weights)), strict=True):
+        for weight, p in zip(later, walk.laws(begin, len(weights)), strict=True):
             total += np.right_shift(p * weight, bits)
         spent = [fmpq(int(x), 1 << bits) / walk.rate for x in total]
         missing = t - sum(spent, fmpq(0))
@@ -86,10 +88,8 @@ def accumulated_reward(
     raise PrecisionExhausted(f"could not certify {digits} decimals of the reward until time {t}")
 
 
-def _time(chain: FiniteChain, start: int, time: Any) -> fmpq:
+def _time(chain: FiniteChain, time: Any) -> fmpq:
     t = rational(time, "time")
-    if not 0 <= start < chain.size:
-        raise InputError(f"start = {start}: states are 0 to {chain.size - 1}")
     if t < 0 or (chain.time == "discrete" and t.q != 1):
         raise InputError(f"time = {t}: give {'a number of steps' if chain.time == 'discrete' else 'a time'} >= 0")
     return t
@@ -130,14 +130,15 @@ class _Walk:
     def zeros(self) -> Any:
         return _objects([0] * self.size)
 
-    def laws(self, start: int, steps: int) -> Any:
+    def laws(self, start: dict[int, fmpq], steps: int) -> Any:
         """Yield lower bounds of the law after 0, 1, 2, ... jumps."""
         if steps * (len(self.source) + self.size) > LARGEST_WORK:
             raise InputError(
                 f"time: {steps} steps over {len(self.source)} transitions are too many; give a shorter time"
             )
         p = self.zeros()
-        p[start] = 1 << self.bits
+        for i, x in start.items():
+            p[i] = _floor(x * 2**self.bits)
         for _ in range(steps):
             yield p
             new = p * self.stay
@@ -145,8 +146,8 @@ class _Walk:
                 new[self.hit] += np.add.reduceat(p[self.source] * self.chances, self.first)
             p = np.right_shift(new, self.bits)
 
-    def reach(self, start: int) -> set[int]:
-        seen, queue = {start}, [start]
+    def reach(self, start: dict[int, fmpq]) -> set[int]:
+        seen, queue = set(start), list(start)
         follow: dict[int, list[int]] = {}
         targets = np.repeat(self.hit, np.diff([*self.first, len(self.source)]))
         for i, j in zip(self.source.tolist(), targets.tolist(), strict=True):
@@ -210,10 +211,10 @@ def _running(words: list[int]) -> list[int]:
     return sums
 
 
-def _exact_steps(chain: FiniteChain, start: int, steps: int) -> list[tuple[fmpq, fmpq]]:
+def _exact_steps(chain: FiniteChain, start: dict[int, fmpq], steps: int) -> list[tuple[fmpq, fmpq]]:
     if steps * chain.size > 10**6:
         raise InputError(f"time = {steps}: too many exact steps for {chain.size} states; give fewer steps")
-    p = {start: fmpq(1)}
+    p = start
     for _ in range(steps):
         new: dict[int, fmpq] = {}
         for i, x in p.items():

@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from exactchains.chain import FiniteChain
+from exactchains.initial import Start
 from exactchains.truth import InputError
 from proofs_check import chain_report
 from proofs_check.chain_file import read_chain
-from proofs_check.cli.words import digits_option, indices
+from proofs_check.cli.words import assignments, digits_option, indices
 
 LONG = 40  # exact fractions longer than this are shown by their digits
 MANY = 12  # states of a class that are listed
@@ -22,8 +23,9 @@ MANY = 12  # states of a class that are listed
 @click.option(
     "--quantity", default="law", show_default=True, help="law, classes, absorption; levels, R, G, decay, mean_level"
 )
-@click.option("--from", "start", help="state to start in, for absorption")
+@click.option("--from", "start", help="state to start in, or a law such as 0:1/3,4:2/3; for absorption")
 @click.option("--index", help="states or levels I or I..J; default: all states, four levels")
+@click.option("--set", "values", multiple=True, metavar="NAME=VALUE", help="value of a parameter of the file")
 @digits_option()
 @click.option("--json", "as_json", is_flag=True, help="as JSON")
 @click.option("--certificate", type=click.Path(dir_okay=False, path_type=Path), help="write the law's certificate here")
@@ -32,6 +34,7 @@ def command(
     quantity: str,
     start: str | None,
     index: str | None,
+    values: tuple[str, ...],
     digits: int,
     as_json: bool,
     certificate: Path | None,
@@ -41,15 +44,12 @@ def command(
     Every recurrent class has its own law; a chain with several has no single one.  Digits are certain in every
     entry, however small.
     """
-    if start is not None and not (start.isascii() and start.isdecimal() and len(start) <= 9):
-        raise InputError(f"--from {start[:40]!r}: give the number of a state")
     chosen = None if index is None else indices(index)
-    chain = read_chain(file)
+    chain = read_chain(file, assignments(values))
     if certificate is not None:
         certificate.write_text(json.dumps(chain_report.certificate(chain, digits)), encoding="utf-8")
-    answer = chain_report.report(
-        chain, quantity, start=None if start is None else int(start), index=chosen, digits=digits
-    )
+    begin = None if start is None else _start(start)
+    answer = chain_report.report(chain, quantity, start=begin, index=chosen, digits=digits)
     if as_json:
         click.echo(json.dumps(answer, indent=1))
         return
@@ -57,10 +57,26 @@ def command(
         click.echo(line)
 
 
+def _start(text: str) -> Start:
+    """Return the state ``7``, or the law ``0:1/3,4:2/3``."""
+    law: dict[int, str] = {}
+    for part in text.split(","):
+        state, colon, chance = part.partition(":")
+        if not (state.isascii() and state.isdecimal() and len(state) <= 9) or int(state) in law:
+            raise InputError(f"--from {text[:40]!r}: give the number of a state, or a law such as 0:1/3,4:2/3")
+        if not colon and text == part:
+            return int(state)
+        law[int(state)] = chance
+    return law
+
+
 def _finite(answer: dict[str, Any], chain: FiniteChain) -> Iterator[str]:
     if "absorption" in answer:
+        begin = answer["from"]
+        if isinstance(begin, dict):
+            begin = ",".join(f"{i}:{p}" for i, p in begin.items())
         for data in answer["absorption"]:
-            yield f"from {answer['from']} to class {_states(data['states'])} = {_shown(data)}"
+            yield f"from {begin} to class {_states(data['states'])} = {_shown(data)}"
         return
     count, transient = len(answer["classes"]), answer["transient"]
     yield f"{chain.size} states, {count} recurrent class{'es' if count > 1 else ''}, {len(transient)} transient"

@@ -10,7 +10,7 @@ from exactchains.number import parse
 from exactchains.truth import InputError
 from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Model
-from proofs_check.sweeps.arithmetic import names_in
+from proofs_check.arithmetic import names_in
 from proofs_check.sweeps.axis import values
 from proofs_check.sweeps.spec import Axis, Comparison, Limits, Spec
 from proofs_check.tables.lines import line_of

@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 from flint import fmpq, fmpq_mat
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exactchains import FiniteChain, InputError, absorption, classes
+from exactchains import FiniteChain, InputError, absorption, accumulated_reward, classes, transient_law
 from tests.exactchains.chains import rates
 
 
@@ -51,6 +51,36 @@ def test_ruin_of_a_rich_gambler(digits):
     lost, won = absorption(chain, 1, digits=digits)
     p = Fraction(1, 2**n - 1)
     assert won.contains(p) and won.has_digits(digits) and lost.contains(1 - p)
+
+
+@given(reducible(), st.lists(st.integers(0, 5), min_size=8, max_size=8), st.integers(1, 40))
+@settings(max_examples=40)
+def test_a_law_to_start_from_mixes_its_states(chain, weights, digits):
+    weights = [w + (i == 0) for i, w in enumerate(weights[: chain.size])]
+    start = {i: Fraction(w, sum(weights)) for i, w in enumerate(weights)}
+    parts = [(fmpq(p.numerator, p.denominator), absorption(chain, i)) for i, p in start.items()]
+    exact = [sum((p * ends[c].value for p, ends in parts), fmpq(0)) for c in range(len(parts[0][1]))]
+    assert [x.value for x in absorption(chain, start)] == exact
+    for x, p in zip(absorption(chain, start, digits=digits), exact, strict=True):
+        assert x.contains(p) and 0 <= x.lower <= x.upper <= 1 and (x.has_digits(digits) or p == 0)
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        ({0: "1/2"}, "sum to 1/2, expected 1"),
+        ({}, "sum to 0, expected 1"),
+        ({0: 2, 1: -1}, "start in 1 = -1 is negative"),
+        ({0: "1/2", 3: "1/2"}, "start = 3: states are 0 to 1"),
+        ({True: 1}, "start = True"),
+        ("0", "start = '0'"),
+    ],
+)
+def test_no_law_to_start_from(start, message):
+    chain = FiniteChain.from_transitions(2, [(0, 1, 1)])
+    for ask in (absorption, lambda c, s: transient_law(c, s, 1), lambda c, s: accumulated_reward(c, s, [1, 1], time=1)):
+        with pytest.raises(InputError, match=message):
+            ask(chain, start)
 
 
 def test_no_such_state():

@@ -48,6 +48,26 @@ def test_transient_law_against_the_matrix_exponential(case, time, start):
             assert high - low <= mpmath.mpf(10) ** -20
 
 
+@given(irreducible(values=moderate, largest=4), st.fractions(0, 2, max_denominator=7), st.integers(1, 4))
+@settings(max_examples=20)
+def test_a_law_to_start_from_mixes_its_states(case, time, weight):
+    """Laws and rewards are linear in the start; in discrete time exactly."""
+    chain, start = chain_of(*case), {0: Fraction(weight, 5), 1: Fraction(5 - weight, 5)}
+    reward = list(range(1, chain.size + 1))
+    mixed = transient_law(chain, start, str(time), digits=20)
+    alone = [transient_law(chain, i, str(time), digits=25) for i in (0, 1)]
+    mixed.append(accumulated_reward(chain, start, reward, time=str(time), digits=20))
+    for i in (0, 1):
+        alone[i].append(accumulated_reward(chain, i, reward, time=str(time), digits=25))
+    for x, *ends in zip(mixed, *alone, strict=True):
+        low, high = (
+            weight * getattr(ends[0], e) / 5 + (5 - weight) * getattr(ends[1], e) / 5 for e in ("lower", "upper")
+        )
+        assert x.lower <= high and low <= x.upper and x.upper - x.lower <= fmpq(1, 10**20)
+    flip = FiniteChain.from_matrix([["1/3", "2/3"], [1, 0]], time="discrete")
+    assert transient_law(flip, start, 1)[1].value == rational(start[0]) * fmpq(2, 3)
+
+
 def test_two_states_in_closed_form():
     """Storm PR 594: a reward until time 1/10 of a chain with rate 6 came out infinite; it is (1 - exp(-0.6))/6."""
     chain = FiniteChain.from_transitions(2, [(0, 1, 6)])

@@ -1,12 +1,13 @@
 """Chains in files and ``exaq chain``: what is read, what is answered, and one line for everything that is refused."""
 
 import json
+from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
 from flint import fmpq
 
-from exactchains import InputError, stationary
+from exactchains import InputError, stationary, transient_law
 from proofs_check.chain_file import read_chain
 from proofs_check.check.document import check, read
 from proofs_check.cli.main import cli
@@ -209,10 +210,118 @@ def test_refused_matrix_market(tmp_path, text, message):
     assert message in run(write(tmp_path, text, "a.mtx"), code=2)
 
 
+GAPS = {
+    "kind": "dtmc",
+    "parameters": {"p": "3/10", "r": None},
+    "states": 9,  # 0: no gap; 1..7: gaps 1..7; 8: scored
+    "transitions": [
+        [0, 8, "p"],
+        [0, 0, "1-p"],
+        *([i, j, q] for i in range(1, 6) for j, q in ((8, "p+r"), (i + 1, "1-(p+r)"))),
+        *([i, j, q] for i in (6,) for j, q in ((8, "p"), (7, "1-p"))),
+        [7, 8, "p"],
+        [7, 7, "1-p"],
+        [8, 8, "p+r"],
+        [8, 1, "1 - (p + r)"],
+    ],
+}
+
+
+def test_parameters_have_exact_values(tmp_path):
+    """stormpy 337: two parameters, a reward of 1 a step: i after i steps, as long as the rows are probabilities."""
+    path = write(tmp_path, GAPS)
+    chain = read_chain(path, {"r": "0.1"})
+    assert chain.rows[1] == {2: fmpq(3, 5), 8: fmpq(2, 5)} and chain.rows[0] == {0: fmpq(7, 10), 8: fmpq(3, 10)}
+    assert chain == read_chain(path, {"r": Fraction(1, 10), "p": "3e-1"})
+    for steps in range(1, 15):
+        assert sum((x.value for k in range(steps) for x in transient_law(chain, 0, k)), fmpq(0)) == steps
+    law = stationary(chain)
+    assert json.loads(run(path, "--set", "r=1/10", "--json", "--index", "8"))["classes"][0]["law"][0]["exact"] == str(
+        law[8]
+    )
+    assert stationary(read_chain(path, {"r": "7/10"})) == [0] * 8 + [1]  # p + r = 1: state 8 absorbs
+
+
+def test_violated_constraints_are_named(tmp_path):
+    """stormpy 337: a '+' where an '&' was meant makes the row of a gap of 6 sum to 2; the answer was a number."""
+    path = write(tmp_path, GAPS)
+    where = "p = 3/10, r = 4/5"
+    assert (
+        run(path, "--set", "r=4/5", code=2)
+        == f"exaq: transitions[3], entry (1, 2) = 1-(p+r) = -1/10 is below 0, with {where}\n"
+    )
+    moves = [[i, j, "1-p + 1" if (i, j) == (6, 7) else q] for i, j, q in GAPS["transitions"]]
+    message = run(write(tmp_path, GAPS | {"transitions": moves}), "--set", "r=0.1", code=2)
+    assert "row 6 sums to 2, expected 1" in message and message.endswith(", with p = 3/10, r = 1/10\n")
+
+
+PAIR = {"kind": "ctmc", "parameters": {"p": "1/2", "q": "1/2"}, "states": 2}
+MATRIX = {"kind": "ctmc", "parameters": {"p": "1/2"}, "matrix": [["-p", "p"], ["1-p", "p-1"]]}
+
+
+@pytest.mark.parametrize(
+    ("data", "values", "message"),
+    [
+        (PAIR | {"transitions": [[0, 1, "1/(p-q)"]]}, {}, "'1/(p-q)': division by zero in a formula, with p = 1/2, q"),
+        (PAIR | {"transitions": [[0, 1, "s"]]}, {}, "transitions[0], entry (0, 1) = 's': 's' in a formula"),
+        (PAIR | {"transitions": [[0, 1, "p q"]]}, {}, "not expected in a formula"),
+        (PAIR | {"transitions": [[0, 1, "__import__('os')"]]}, {}, "no part of a formula"),
+        (PAIR | {"transitions": [[0, 1, "p^99999"]]}, {}, "exponent 99999"),
+        (PAIR | {"transitions": [[0, 1, "p^900^900"]]}, {}, "not expected"),
+        (PAIR | {"transitions": [[0, 1, -1]]}, {}, "entry (0, 1) = -1 is negative"),
+        (MATRIX, {"p": "3/2"}, "entry (1, 0) = -1/2 is negative; rates and probabilities are >= 0, with p = 3/2"),
+        (MATRIX | {"matrix": [["-p", "p"], ["1-p", "-p"]]}, {"p": 1}, "row 1 sums to -1, expected 0"),
+        (MATRIX, {"q": 1}, "q is no parameter of this chain; parameters are p"),
+        (RUIN, {"q": 1}, "parameters are none; declare them"),
+        (MATRIX, {"p": "one"}, "parameter p = 'one'"),
+        (MATRIX | {"parameters": {"p": None}}, {}, "parameter p has no value; write --set p=VALUE"),
+        (MATRIX | {"parameters": {"p": [1]}}, {}, "parameter p = ['1'] is no number"),
+        (MATRIX | {"parameters": {"p": True}}, {}, "parameter p = True is no number"),
+        (MATRIX | {"parameters": ["p"]}, {}, "write a table of names"),
+        (MATRIX | {"parameters": {"p-q": 1}}, {}, "'p-q' cannot be a name"),
+        (MATRIX | {"parameters": {"min": 1}}, {}, "'min' cannot be a name"),
+        (QBD | {"parameters": {"up": 1}, "down": [[0, 0], [3, "4*up"]]}, {"up": 2}, "with up = 2"),
+    ],
+)
+def test_refused_parameters(tmp_path, data, values, message):
+    path = write(tmp_path, data)
+    words = [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
+    assert message in run(path, *words, code=2)
+
+
+def test_parameters_of_other_files(tmp_path):
+    market = write(tmp_path, MARKET, "a.mtx")
+    assert "q is no parameter" in run(market, "--set", "q=1", code=2)
+    with pytest.raises(TypeError, match=r"p = 0\.5 is a float"):
+        read_chain(write(tmp_path, MATRIX), {"p": 0.5})
+    blocks = QBD | {"parameters": {"up": 1}, "up": [["up", 0], ["2*up", 0]], "local": [["-5-up", 5], [3, "-10-2*up"]]}
+    path = write(tmp_path, blocks | {"boundary_local": [["-5-up", 5], [6, "-6-2*up"]]})
+    assert run(path, "--quantity", "G") == run(write(tmp_path, QBD, "plain.json"), "--quantity", "G")
+
+
+def test_a_law_to_start_from(tmp_path):
+    path = write(tmp_path, RUIN)
+    data = json.loads(run(path, "--quantity", "absorption", "--from", "1:1/2,3:0.25,0:1/4", "--json"))
+    assert data["from"] == {"1": "1/2", "3": "1/4", "0": "1/4"}
+    assert [x["exact"] for x in data["absorption"]] == ["11/16", "5/16"]
+    shown = run(path, "--quantity", "absorption", "--from", "1:1/2,3:1/2", "--digits", "3")
+    assert shown.splitlines()[1] == "from 1:1/2,3:1/2 to class {4} = 1/2 = 0.500..  (exact)"
+    for law, message in (
+        ("1:1/2", "sum to 1/2"),
+        ("1:1/2,1:1/2", "number of a state, or a law"),
+        ("1:1/2,2", "start in 2"),
+        ("1,2", "start in 1"),
+        ("x:1", "number of a state"),
+        ("7:1", "states are 0 to 4"),
+        ("", "number of a state"),
+    ):
+        assert message in run(path, "--quantity", "absorption", "--from", law, code=2)
+
+
 def test_refused_requests(tmp_path):
     path = write(tmp_path, RUIN)
     for words, message in (
-        (("--quantity", "absorption"), "state to start in"),
+        (("--quantity", "absorption"), "state or law to start in"),
         (("--quantity", "absorption", "--from", "5"), "states are 0 to 4"),
         (("--quantity", "absorption", "--from", "-1"), "number of a state"),
         (("--quantity", "G"), "law, classes, absorption"),

@@ -24,7 +24,7 @@ from proofs_check.catalogue import find
 from proofs_check.cli.main import cli
 from proofs_check.store import Store, StoreError, export
 from proofs_check.sweeps import boundary, from_text, missing, sweep
-from proofs_check.sweeps.arithmetic import evaluated, names_in
+from proofs_check.arithmetic import evaluated, names_in
 from proofs_check.sweeps.axis import values
 from proofs_check.sweeps.engine import Engine, local
 from proofs_check.sweeps.guard import Guard

@@ -1,4 +1,4 @@
-"""Formulas of linked parameters: exact arithmetic on names and numbers, nothing else.
+"""Formulas in named parameters: exact arithmetic on names and numbers, nothing else.
 
 Grammar: numbers as everywhere (``7``, ``0.7``, ``1e-3``), names, ``+ - * /``, ``^`` with an integer exponent, brackets,
 ``min(a, b, ..)``, ``max(a, b, ..)``, ``floor(a)``, ``ceil(a)``.
@@ -16,7 +16,10 @@ MAX_LENGTH = 500
 MAX_DEPTH = 40
 MAX_POWER = 1000
 MAX_BITS = 100_000
-_TOKEN = re.compile(r"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)|([A-Za-z_][\w-]*)|([-+*/^(),]))", re.ASCII)
+_TOKEN, _TOKEN_WITH_HYPHENS = (
+    re.compile(rf"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)|([A-Za-z_]{rest}*)|([-+*/^(),]))", re.ASCII)
+    for rest in (r"\w", r"[\w-]")
+)
 FUNCTIONS: dict[str, Callable[[Sequence[fmpq]], fmpq]] = {
     "min": min,
     "max": max,
@@ -32,7 +35,7 @@ def names_in(text: str) -> set[str]:
 
 
 def evaluated(text: str, values: Mapping[str, fmpq]) -> fmpq:
-    """Return the exact value of a formula.
+    """Return the exact value of a formula; ``p-r`` is a name where some name has a hyphen, else a difference.
 
     Raises
     ------
@@ -44,15 +47,16 @@ def evaluated(text: str, values: Mapping[str, fmpq]) -> fmpq:
     >>> evaluated("ceil(7*n/10) - 1", {"n": fmpq(9)})
     6
     """
-    return _Reader(_tokens(text), values).whole()
+    return _Reader(_tokens(text, hyphens=any("-" in name for name in values)), values).whole()
 
 
-def _tokens(text: str) -> list[str]:
+def _tokens(text: str, *, hyphens: bool = True) -> list[str]:
     if len(text) > MAX_LENGTH:
         raise InputError(f"a formula of {len(text)} characters; at most {MAX_LENGTH} are read")
     tokens, at, end = [], 0, len(text.rstrip())
+    token = _TOKEN_WITH_HYPHENS if hyphens else _TOKEN
     while at < end:
-        match = _TOKEN.match(text, at)
+        match = token.match(text, at)
         if not match:
             raise InputError(f"{text[at : at + 20]!r} is no part of a formula; write for instance (lam + 1)/2")
         tokens.append(match[1] or match[2] or match[3])
