@@ -121,7 +121,7 @@ def shifted(up: Array, local: Array, down: Array) -> Approximation | None:
                 H, L = both[:, :m], both[:, m:]
                 gain = T @ L
                 G, T = G + gain, T @ H
-                if np.abs(gain).max() < 1e-17:
+                if np.abs(gain).max() < 1e-9:  # squared in every step: the next one would change nothing
                     break
         except np.linalg.LinAlgError:
             return None
@@ -131,7 +131,7 @@ def shifted(up: Array, local: Array, down: Array) -> Approximation | None:
     return Approximation(np.maximum(G, 0), down.sum(1), steps)
 
 
-def sylvester_sum(left: Array, W: Array, right: Array) -> Any:
+def sylvester_sum(left: Array, W: Array, right: Array, tolerance: float = 1e-4 * EPS) -> Any:
     """Return sum_i left^i W right^i by squaring; all nonnegative, or contracting."""
     V, P, Q = W, left, right
     with np.errstate(under="ignore"):
@@ -139,7 +139,7 @@ def sylvester_sum(left: Array, W: Array, right: Array) -> Any:
             change = P @ V @ Q
             V = V + change
             size = np.abs(change).max()
-            if not size > 1e-4 * EPS * np.abs(V).max():
+            if not size > tolerance * np.abs(V).max():
                 break
             P, Q = P @ P, Q @ Q
     return V

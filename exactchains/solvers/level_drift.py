@@ -1,6 +1,7 @@
 """Does a level chain come back down?  The sign of its mean drift, certified by a rational vector."""
 
 import enum
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +67,8 @@ def drift(blocks: LevelIntegers) -> DriftProof:
                 return proof
             if proof.drift is Drift.NULL_RECURRENT:
                 worst = proof
+            elif len(members) == blocks.size:
+                return proof
     return worst or _recurrence(blocks, closed)
 
 
@@ -84,7 +87,12 @@ def _class_drift(blocks: LevelIntegers, members: Any) -> DriftProof:
     up, local, down, _ = blocks.doubles
     part = np.ix_(members, members)
     y, mean = _poisson((up + local + down)[part], (up - down)[members].sum(1))
+    y = np.ldexp(np.rint(np.ldexp(y, BITS)), -BITS)
     vector = fixed(y[:, None], BITS)
+    side = math.copysign(1, mean)
+    if mean and (least := _margin(blocks, members, y * side, side)) > 0:
+        given, unit = [fmpq(x, fmpz(1) << BITS) for x in values(vector)], blocks.unit * fmpq(*least.as_integer_ratio())
+        return DriftProof(Drift.TRANSIENT if mean > 0 else Drift.RECURRENT, listed, given, fmpq(0), unit)
     slack = _slack(blocks, listed, vector, fmpz(1) << BITS)
     if mean > 0 and min(slack) > 0:
         return _proof(Drift.TRANSIENT, listed, vector, min(slack), blocks)
@@ -112,6 +120,19 @@ def _poisson(A: Array, rise: Array) -> tuple[Any, float]:
     mean = float(y[0])
     y[0] = 0.0
     return y, mean
+
+
+def _margin(blocks: LevelIntegers, members: Any, y: Array, sign: float) -> float:
+    """Return a lower bound of sign ((up - down) 1) + (down + local + up) y in a class, all roundings counted."""
+    if blocks.wide:
+        return -math.inf
+    up, local, down, _ = blocks.doubles
+    whole = np.zeros(blocks.size)
+    whole[members] = y
+    A, rates = up + local + down, (up.sum(1), down.sum(1), blocks.diagonal)
+    slack = A @ whole - rates[2] * whole + sign * (rates[0] - rates[1])
+    size = A @ np.abs(whole) + rates[2] * np.abs(whole) + rates[0] + rates[1]
+    return float((slack - (4 * blocks.size + 64) * 2.0**-53 * size)[members].min())
 
 
 def _slack(blocks: LevelIntegers, members: list[int], vector: fmpz_mat, one: fmpz) -> list[int]:

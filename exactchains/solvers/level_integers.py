@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain as joined
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,15 @@ from numpy.typing import NDArray
 from exactchains.domain import QQ
 from exactchains.level_chain import LevelChain
 from exactchains.solvers.cyclic_reduction import Array
+from exactchains.solvers.twofold import two_sum
 from exactchains.truth import InputError
 
 Pattern = NDArray[np.bool_]
+Four = tuple[Array, Array, Array, Array]
 
 WIDE = 200  # binary orders of magnitude that doubles are trusted with on each side
+WORD = 63  # bits of an integer that numpy holds
+HALF = 31
 
 
 @dataclass(frozen=True)
@@ -26,26 +31,47 @@ class LevelIntegers:
     A discrete chain P is held as the generator P - 1: its G and R are the same.
     """
 
-    up: fmpz_mat
-    local: fmpz_mat
-    down: fmpz_mat
-    kill: fmpz_mat
+    entries: tuple[list[int], list[int], list[int], list[int]]  # up, off-diagonal local, down, kill; row by row
+    totals: list[int]  # total rate out of each phase
     scale: fmpz
-    doubles: tuple[Array, Array, Array, Array]  # up, off-diagonal local, down, kill; divided by ``unit``
+    doubles: Four  # of the entries, kill as a vector; divided by ``unit``
+    lows: Four  # doubles + lows are the entries up to 2^-106 relative, exactly where all have 63 bits at most
     patterns: tuple[Pattern, Pattern, Pattern, Pattern]  # where they are nonzero
-    diagonal: Array  # total rate out of each phase, in the unit of the doubles
+    diagonal: Array  # the totals in the unit of the doubles
+    diagonal_low: Array
     unit: fmpq
     wide: bool  # the rates span more than doubles can hold safely
 
     @property
     def size(self) -> int:
-        return int(self.up.nrows())
+        return len(self.totals)
+
+    @cached_property
+    def up(self) -> fmpz_mat:
+        return fmpz_mat(self.size, self.size, self.entries[0])
+
+    @cached_property
+    def local(self) -> fmpz_mat:
+        found = fmpz_mat(self.size, self.size, self.entries[1])
+        for i, x in enumerate(self.totals):
+            found[i, i] = -x
+        return found
+
+    @cached_property
+    def down(self) -> fmpz_mat:
+        return fmpz_mat(self.size, self.size, self.entries[2])
+
+    @cached_property
+    def kill(self) -> fmpz_mat:
+        return fmpz_mat(self.size, 1, self.entries[3])
 
     @cached_property
     def reach(self) -> Pattern:
         """Return where G is positive: the phases in which the level below can be entered."""
+        found = self.patterns[2]
+        if found.all():
+            return found
         up, local, down, _ = (pattern.astype(float) for pattern in self.patterns)
-        found = down > 0
         while True:
             step = found.astype(float)
             more = found | (down + local @ step + (up @ step) @ step > 0)
@@ -66,49 +92,73 @@ def level_integers(chain: LevelChain) -> LevelIntegers:
     """Return the repeating blocks of a chain with rational entries."""
     if chain.domain is not QQ and chain.domain != QQ:
         raise InputError(f"a level chain over {chain.domain}: give exact rates (domain QQ), or LevelChain.from_floats")
-    reset = [[sum(row, fmpq(0))] for row in chain.reset] if chain.reset is not None else [[fmpq(0)]] * chain.phases
-    matrices = [fmpq_mat([list(row) for row in block]) for block in (chain.up, chain.local, chain.down, reset)]
-    for i in range(chain.phases):
-        matrices[1][i, i] = fmpq(0)
-    parts = [matrix.numer_denom() for matrix in matrices]
-    scale = fmpz(1)
-    for _, below in parts:
-        scale = scale.lcm(below)
-    up, local, down, kill = (top * (scale / below) if scale != below else top for top, below in parts)
-    ones = fmpz_mat(chain.phases, 1, [1] * chain.phases)
-    total = ((up + local + down) * ones + kill).entries()
-    numbers = [values(block) for block in (up, local, down, kill)]
-    top = max(max(block) for block in numbers).bit_length()
-    doubles = [_doubles(block, top, chain.phases) for block in numbers]
-    leaving = _doubles(list(map(int, total)), top, chain.phases).ravel()
-    patterns = [np.array(block, dtype=bool).reshape(chain.phases, -1) for block in numbers]
-    least = min(float(block[where].min(initial=1.0)) for block, where in zip(doubles, patterns, strict=True))
-    for i, x in enumerate(total):
-        local[i, i] = -x
+    m = chain.phases
+    kill = [sum(row, fmpq(0)) for row in chain.reset] if chain.reset is not None else [fmpq(0)] * m
+    flat = list(joined.from_iterable((*chain.up, *chain.local, *chain.down, kill)))
+    flat[m * m : 2 * m * m : m + 1] = [fmpq(0)] * m
+    numerators, scale = fmpq_mat(3 * m + 1, m, flat).numer_denom()
+    numbers = values(numerators)
+    top = max(numbers).bit_length()
+    if top <= WORD:
+        words = np.array(numbers, dtype=np.int64).reshape(-1, m)
+        high, low, totals, leaving = _from_words(words, top)
+    else:
+        words = np.array(numbers, dtype=bool).reshape(-1, m)
+        high, low, totals, leaving = _from_long(numbers, m, top)
+    blocks = _parted(words != 0)
+    doubles = _parted(high)
+    least = min(float(block[where].min(initial=1.0)) for block, where in zip(doubles, blocks, strict=True))
     return LevelIntegers(
-        *(up, local, down, kill, scale),
-        doubles=(doubles[0], doubles[1], doubles[2], doubles[3].ravel()),
-        patterns=(patterns[0], patterns[1], patterns[2], patterns[3].ravel()),
-        diagonal=leaving,
+        entries=tuple(numbers[k : k + m * m] for k in range(0, 3 * m * m + 1, m * m)),  # type: ignore[arg-type]
+        totals=totals,
+        scale=scale,
+        doubles=doubles,
+        lows=_parted(low),
+        patterns=blocks,
+        diagonal=leaving[0],
+        diagonal_low=leaving[1],
         unit=fmpq(fmpz(1) << top, scale),
         wide=least < 2.0**-WIDE,
     )
 
 
+def _parted(rows: Any) -> Any:
+    """Return up, local, down and the row of kill out of one array."""
+    m = rows.shape[1]
+    return rows[:m], rows[m : 2 * m], rows[2 * m : 3 * m], rows[3 * m]
+
+
+def _from_words(words: Any, top: int) -> tuple[Array, Array, list[int], tuple[Array, Array]]:
+    """Return both words of 63-bit integers over 2^top, exactly, and the totals of the phases."""
+    m = words.shape[1]
+    parts = [words >> HALF, words & ((1 << HALF) - 1)]
+    sums = [sum(block.sum(1) for block in _parted(part)[:3]) + part[3 * m] for part in parts]
+    totals = [(a << HALF) + b for a, b in zip(*(s.tolist() for s in sums), strict=True)]
+    upper, unit = 2.0 ** (HALF - top), 2.0**-top
+    high, low = two_sum(parts[0] * upper, parts[1] * unit)
+    return high, low, totals, two_sum(sums[0] * upper, sums[1] * unit)
+
+
+def _from_long(numbers: list[int], m: int, top: int) -> tuple[Array, Array, list[int], tuple[Array, Array]]:
+    """The same for integers of any length; far apart sizes go to 0 (then ``wide`` is set)."""
+    step = [sum(numbers[k : k + m]) for k in range(0, 3 * m * m, m)]
+    totals = [sum(row) for row in zip(step[:m], step[m : 2 * m], step[2 * m :], numbers[3 * m * m :], strict=True)]
+    high, low = _two_words(numbers, top)
+    return high.reshape(-1, m), low.reshape(-1, m), totals, _two_words(totals, top)
+
+
+def _two_words(numbers: list[int], top: int) -> tuple[Array, Array]:
+    """Return numbers / 2^top as two doubles."""
+    cut = max(0, top - 1000)
+    numbers = [x >> cut for x in numbers] if cut else numbers
+    heads = list(map(float, numbers))
+    rests = [float(x - int(head)) for x, head in zip(numbers, heads, strict=True)]
+    return np.ldexp(np.array(heads), cut - top), np.ldexp(np.array(rests), cut - top)
+
+
 def values(matrix: fmpz_mat) -> list[int]:
     """Return the entries as Python integers, row by row."""
     return list(map(int, matrix.entries()))
-
-
-def _doubles(entries: list[int], bits: int, rows: int) -> Array:
-    """Return entries / 2^bits as an array; far apart sizes go to 0 (then ``wide`` is set)."""
-    if max(entries, default=0) < 1 << 62:
-        array = np.ldexp(np.array(entries, dtype=np.int64).astype(float), -bits)
-    elif bits < 1000:
-        array = np.ldexp(np.array(list(map(float, entries))), -bits)
-    else:
-        array = np.ldexp(np.array([float(x >> (bits - 1000)) for x in entries]), -1000)
-    return np.asarray(array.reshape(rows, -1))
 
 
 def floats(matrix: fmpz_mat, exponent: int) -> tuple[Array, int]:

@@ -23,13 +23,14 @@ from exactchains.solvers.level_drift import Drift, DriftProof, drift
 from exactchains.solvers.level_integers import LevelIntegers, level_integers
 from exactchains.solvers.rate_bounds import Around, Bounds, Enclosing
 from exactchains.solvers.rate_certificate import rate_certificate
+from exactchains.solvers.rate_doubles import SMALL, in_doubles
 from exactchains.solvers.rate_refinement import Refinement
 from exactchains.truth import InputError, PrecisionExhausted, Undecided
 
 MAX_DIGITS = 20_000
 SPARE = 7.5  # bits beside those of digits and condition: measured
 ATTEMPTS = 6
-SMALL = 1e-9  # the shifted reduction is a good start when no entry of G is smaller
+DOUBLE_DIGITS = 20  # that two doubles may hold
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,9 @@ def _found(blocks: LevelIntegers, sign: DriftProof, digits: int) -> tuple[Any, A
         nothing = Bounds(fmpz_mat(blocks.size, blocks.size), fmpz_mat(blocks.size, blocks.size), 0)
         return nothing, nothing, exact, None, "exact: down has rank one or is zero"
     if sign.drift is not Drift.NULL_RECURRENT and not blocks.wide:
+        plain = sign.drift is Drift.RECURRENT and not blocks.patterns[3].any() and digits <= DOUBLE_DIGITS
+        if plain and (quick := in_doubles(blocks, digits)):
+            return quick[0], quick[1], None, quick[2], "shifted reduction in two doubles"
         for start in _starts(blocks, sign):
             found = _refined(blocks, sign, start, digits)
             if found is not None:
@@ -206,7 +210,7 @@ def _common_row(blocks: LevelIntegers) -> list[fmpq] | None:
     doubles = blocks.doubles[2]
     sums = doubles.sum(1)
     shares = doubles[sums > 0] / sums[sums > 0, None]
-    if np.ptp(shares, axis=0).max(initial=0.0) > 1e-9:
+    if not blocks.wide and np.ptp(shares, axis=0).max(initial=0.0) > 1e-9:
         return None
     rows = [row for row in blocks.down.tolist() if any(row)]
     first, j = rows[0], next(j for j, x in enumerate(rows[0]) if x)

@@ -18,12 +18,13 @@ import numpy as np
 from flint import fmpz_mat
 
 from exactchains.solvers.cyclic_reduction import Array
-from exactchains.solvers.level_integers import fixed, values
+from exactchains.solvers.level_integers import LevelIntegers, fixed, values
 from exactchains.solvers.rate_refinement import Refined, Refinement
 from exactchains.truth import Undecided
 
 TRIES = 4
 UNIT = 2.0**-53
+UP = 1 + 2.0**-48
 DOUBLE_DIGITS = 14  # below, the remainder of R may be taken in doubles
 LEAST = 1e-90  # products of three numbers above this do not underflow
 Matrix = Array
@@ -49,10 +50,16 @@ class Bounds:
 class Around:
     """The same as middle -+ width; the widths are whole numbers held as doubles."""
 
-    middle: fmpz_mat
+    whole: fmpz_mat | tuple[Matrix, Matrix]  # the middle, or two matrices of multiples of 2^-bits that sum to it
     width: Matrix
     bits: int
     doubles: Matrix  # middle / 2^bits, to a relative 2^-49
+
+    @cached_property
+    def middle(self) -> fmpz_mat:
+        if isinstance(self.whole, fmpz_mat):
+            return self.whole
+        return fixed(self.whole[0], self.bits) + fixed(self.whole[1], self.bits)
 
     @cached_property
     def lower(self) -> fmpz_mat:
@@ -80,7 +87,7 @@ class Enclosing:
     def __init__(self, work: Refinement, near: Refined) -> None:
         self.work, self.near, self.bits = work, near, near.bits
         self.up, self.local, _, _ = work.blocks.doubles
-        self.error = (8 * len(self.up) + 128) * UNIT  # relative, of any product of up to three matrices below
+        self.error = relative_error(len(self.up))
         positive = [self.up, self.local, work.start.G, work.profile]
         if work.blocks.wide or min(float(x[x > 0].min(initial=1.0)) for x in positive) < LEAST:
             raise Undecided("entries too far apart for doubles")
@@ -100,7 +107,7 @@ class Enclosing:
         delta = max(delta, 4 / work.smallest)  # so that rounding the widths to whole numbers does not count
         for _ in range(TRIES):
             width = np.where(live, np.ceil(delta * work.profile), 0)
-            above = (X + np.ldexp(width, -self.bits)) * (1 + 2.0**-48)
+            above = (X + np.ldexp(width, -self.bits)) * UP
             if (self._slack(above, width)[live] >= error[live]).all():
                 return Around(near.X, width, self.bits, X)
             delta *= 4
@@ -120,49 +127,76 @@ class Enclosing:
         Undecided
             The inequalities do not hold with the roundings counted.
         """
-        diagonal, inverse = self.work.blocks.diagonal, self.work.inverse[1]
-        inner = self.local + self.up @ ((first.doubles + np.ldexp(first.width, -self.bits)) * (1 + 2.0**-48))
-        t = inverse @ diagonal
-        if not ((t > 0) & (diagonal * t * (1 - self.error) > inner @ t * (1 + self.error))).all():
-            raise Undecided("no M-matrix vector at this precision")
+        inverse = self.work.inverse[1]
+        bounds = RateBounds(self.work.blocks, inverse, first)
         start = self.up @ inverse
         if digits < DOUBLE_DIGITS:
-            quick = self._quick(start, inner, first)
+            quick = self._quick(start, bounds, first)
             if quick is not None and quick.digits >= digits:
                 return quick
         cost = start @ (self.up @ first.width) @ inverse  # of the width of G, over 2^bits
         enough = math.frexp(float(cost[start > 0].min(initial=1.0)))[1] - self.bits - 3
         middle, remainder, exponent = self.work.divided(fixed(start, self.bits), self.near, enough)
-        error = np.ldexp(_most(remainder), exponent + self.bits)
-        return self._around(middle, _doubles(middle, self.bits), inner, error, first)
+        error = np.ldexp(_most(remainder), exponent)
+        return bounds.around(middle, _doubles(middle, self.bits), error)
 
-    def _quick(self, start: Matrix, inner: Matrix, first: Around) -> Around | None:
+    def _quick(self, start: Matrix, bounds: "RateBounds", first: Around) -> Around | None:
         """Return bounds of R from a remainder in doubles, all of whose roundings count as error."""
         R = np.ldexp(np.rint(np.ldexp(start, self.bits)), -self.bits)  # a multiple of 2^-bits, exactly
-        middle = fixed(R, self.bits)
         below = self.local + self.up @ first.doubles
         paid, diagonal = R @ below, R * self.work.blocks.diagonal
         error = np.abs(self.up + paid - diagonal) + (3 * len(R) + 96) * UNIT * (self.up + paid + diagonal)
         try:
-            return self._around(middle, R, inner, np.ldexp(error, self.bits), first)
+            return bounds.around((R, np.zeros_like(R)), R, error)
         except Undecided:
             return None
 
-    def _around(self, middle: fmpz_mat, R: Matrix, inner: Matrix, error: Matrix, first: Around) -> Around:
-        """Return middle -+ W with W M(X + D) >= error + R up D, all over 2^bits."""
-        diagonal, inverse, live = self.work.blocks.diagonal, self.work.inverse[1], R > 0
-        spread = np.where(live, (error + R @ (self.up @ first.width)) * (1 + self.error), 0)
+
+class RateBounds:
+    """What ties bounds of R to those of G: M(X + D) is an M-matrix, shown by the vector t = M^-1 diag.
+
+    Raises
+    ------
+    Undecided
+        The inequality does not hold with the roundings counted.
+    """
+
+    def __init__(self, blocks: LevelIntegers, inverse: Matrix, first: Around) -> None:
+        up, local, _, _ = blocks.doubles
+        self.diagonal, self.inverse, self.bits = blocks.diagonal, inverse, first.bits
+        self.error = relative_error(len(up))
+        self.inner = local + up @ ((first.doubles + np.ldexp(first.width, -first.bits)) * UP)
+        self.lift = up @ first.width
+        t = inverse @ self.diagonal
+        if not ((t > 0) & (self.diagonal * t * (1 - self.error) > self.inner @ t * (1 + self.error))).all():
+            raise Undecided("no M-matrix vector at this precision")
+
+    def around(self, whole: fmpz_mat | tuple[Matrix, Matrix], R: Matrix, remainder: Matrix) -> Around:
+        """Return R -+ W with W M(X + D) >= remainder + R up D; ``remainder`` bounds |up - R M(X)|.
+
+        Raises
+        ------
+        Undecided
+            No such W was found with the roundings counted.
+        """
+        diagonal, inverse, inner, live = self.diagonal, self.inverse, self.inner, R > 0
+        spread = np.where(live, (np.ldexp(remainder, self.bits) + R @ self.lift) * (1 + self.error), 0)
         rounding = 2 * float(inner.sum(0).max(initial=0.0))  # what whole widths may cost
         base = np.where(live, spread + rounding, 0)
         base = base + 16 * self.error * (base @ inverse) * diagonal  # a column far below the others
-        scale = 1.0 + 2.0**-10
+        wide, scale = base @ inverse, 1.0 + 2.0**-10
         for _ in range(TRIES):
-            width = np.where(live, np.ceil(scale * (base @ inverse)) + 1, 0)
+            width = np.where(live, np.ceil(scale * wide) + 1, 0)
             slack = width * diagonal * (1 - self.error) - width @ inner * (1 + self.error)
             if (slack[live] >= spread[live]).all():
-                return Around(middle, width, self.bits, R)
+                return Around(whole, width, self.bits, R)
             scale *= 4
         raise Undecided("no bounds of R at this precision")
+
+
+def relative_error(size: int) -> float:
+    """Return a bound of the relative error of the sums of products of up to three matrices that are formed here."""
+    return (8 * size + 128) * UNIT
 
 
 def _most(error: Matrix) -> Matrix:

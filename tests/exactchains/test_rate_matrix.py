@@ -7,15 +7,19 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
+from flint import fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exactchains import Balls, DoesNotExist, LevelChain, rational
 from exactchains.solvers.ball_reduction import ball_bounds
+from exactchains.solvers.cyclic_reduction import Approximation, shifted
 from exactchains.solvers.level_drift import Drift, drift
 from exactchains.solvers.level_integers import level_integers
 from exactchains.solvers.matrix_geometric import _refined, _rows, _starts, rate_matrix
 from exactchains.solvers.rate_certificate import drift_certificate
+from exactchains.solvers.rate_doubles import in_doubles
+from exactchains.solvers.split_product import multiplied, sliced
 from exactchains.truth import InputError, PrecisionExhausted
 from proofs_check.check.document import check, loads
 
@@ -37,9 +41,13 @@ def accepted(certificate):
 
 
 def routes(chain, digits):
-    """Return G and R by the refined and by the ball route, whatever the entry function would choose."""
+    """Return G and R by every route, whatever the entry function would choose."""
     blocks = level_integers(chain)
     sign = drift(blocks)
+    if sign.drift is Drift.RECURRENT and not blocks.patterns[3].any() and not blocks.wide:
+        found = in_doubles(blocks, digits)
+        if found is not None:
+            yield _rows(found[0]), _rows(found[1])
     for start in () if blocks.wide else _starts(blocks, sign):
         found = _refined(blocks, sign, start, digits)
         if found is not None:
@@ -65,11 +73,11 @@ def test_every_route_encloses_the_exact_matrices_up_to_load_one(load):
     chain = generator([["0", load], [load, "0"]], [["0", "1/7"], ["1/3", "0"]], [["1/3", "2/3"], ["1/3", "2/3"]])
     exact = rate_matrix(chain)
     assert exact.exact is not None
-    for G, R in routes(chain, 25):
-        for bounds, truth in ((G, exact.G), (R, exact.R)):
-            for row, want in zip(bounds, truth, strict=True):
-                for x, y in zip(row, want, strict=True):
-                    assert x.contains(y.value) and x.has_digits(25)
+    for asked in (15, 25):
+        for G, R in routes(chain, asked):
+            for bounds, truth in ((G, exact.G), (R, exact.R)):
+                for row, want in zip(bounds, truth, strict=True):
+                    assert all(x.contains(y.value) and x.has_digits(asked) for x, y in zip(row, want, strict=True))
 
 
 @pytest.mark.parametrize("load", ["3/2", "1000001/1000000", "1000000001/1000000000", "100"])
@@ -233,6 +241,44 @@ def test_dense_chains_near_load_one_have_every_digit(m, gap):
         for row in rates.G:
             assert sum(x.lower for x in row) <= 1 <= sum(x.upper for x in row)
     accepted(rates.certificate)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 20), st.sampled_from([2, 3]), st.sampled_from([0, 10, 60]), st.integers(0, 10**6))
+def test_products_of_slices_are_as_close_as_they_say(inner, count, decades, seed):
+    rng = np.random.default_rng(seed)
+    A, B = (10.0 ** (-decades * rng.random((inner, inner))) * rng.random((inner, inner)) for _ in range(2))
+    found = multiplied(sliced(A, inner, count, rows=True), sliced(B, inner, count, rows=False))
+    exact = fmpq_mat(fractions(A)) * fmpq_mat(fractions(B))
+    near = fmpq_mat(fractions(found.high)) + fmpq_mat(fractions(found.low))
+    allowed = found.far * np.outer(found.left, found.right) + 2.0**-102 * found.high
+    error = np.array([abs(int(x.p) / int(x.q)) for x in (near - exact).entries()]).reshape(inner, inner)
+    assert (error <= allowed).all()
+    assert (allowed <= 2.0**-60 * A.max(1)[:, None] * B.max(0) * inner**2).all()
+
+
+def fractions(A):
+    return [[rational(Fraction(x)) for x in row] for row in A.tolist()]
+
+
+@pytest.mark.parametrize("gap", [0.3, 1e-4, 1e-9])
+@pytest.mark.parametrize("spoil", [0, 1e-13, 1e-7, 1e-2])
+def test_bounds_in_doubles_hold_however_bad_the_start(gap, spoil, monkeypatch):
+    chain = dense(7, 1 - gap, seed=11)
+    truth, blocks = rate_matrix(chain, digits=40), level_integers(chain)
+    rng = np.random.default_rng(3)
+
+    def worse(*given):
+        start = shifted(*given)
+        return Approximation(start.G * (1 + spoil * rng.standard_normal(start.G.shape)), start.excess, start.steps)
+
+    monkeypatch.setattr("exactchains.solvers.rate_doubles.shifted", worse)
+    found = in_doubles(blocks, 12)
+    assert found is not None or spoil > 0
+    if found is not None:
+        for bounds, exact in zip(found, (truth.G, truth.R), strict=False):
+            for row, finer in zip(_rows(bounds), exact, strict=True):
+                assert all(x.lower <= y.lower and y.upper <= x.upper for x, y in zip(row, finer, strict=True))
 
 
 def test_many_digits_nest():
