@@ -28,6 +28,86 @@ _DIVIDED = {**_LENGTH, "M": ["1-m1", ">"]}
 
 _BELOW = {"X": ["x", ">="], "Y": ["y", ">="], "w": ["y-x", ">="]}
 
+# heavy traffic: E, F and G, B are powers with exponent d, A and m of the growth factor; S, T, L, V are sums over levels
+_SAMPLES = {"m": ["d-1", ">"], "E": ["E", ">="], "F": ["F", ">="], "o": ["1-F", ">="], "Q": ["d*y-1+F", ">="]}
+_FALL = "(d*u-(d-1)*G-1+B)"
+_CRITICAL = {"d": ["d-3", ">="], "G": ["G", ">="], "B": ["B", ">="]}
+_TWO_TERMS = {"N": ["B-1+d*u", ">="], "V": ["1-d*u+d*(d-1)/2*u^2-B", ">="]}
+_LEFT = {"x": ["x", ">="], "o": ["X-x", ">="]}
+_SLOPE = Idea({}, {**_SAMPLES, "p": ["1-E", ">="], "w": ["(d-1)*(d*y-1+F)-E", ">="]})
+_HARMONIC = Idea({}, {**_SAMPLES, "W": ["1-y-F*(1+(d-1)*y)", ">="]})
+_AT_MOST = Idea(
+    {},
+    {
+        "Y": ["y", ">="],
+        "A": ["A-1", ">="],
+        "g": ["delta*(A-1)-(a-1)*y", ">="],
+        "s": ["(a-1)^2*(S-k)+delta*a*(A-1)", ">="],
+    },
+)
+_AT_LEAST = Idea(
+    {}, {"Y": ["y", ">="], "m": ["m", ">"], "q": ["1+(d-1)*y", ">"], "v": ["y*((d-1)*m+a-1)-(a-1)*m", ">="]}
+)
+_HEAVY = {
+    ("noisy.independent.heavy-traffic", 1): _SLOPE,
+    ("noisy.independent.heavy-traffic", 2): _HARMONIC,
+    ("noisy.independent.heavy-traffic", 3): Idea(
+        {},
+        {
+            "d": ["d-2", ">="],
+            "G": ["G", ">="],
+            "B": ["B", ">="],
+            "s": ["1-G-B", ">="],
+            "t": ["u^2-G", ">="],
+            "R": [_FALL, ">="],
+        },
+    ),
+    ("noisy.independent.heavy-traffic", 5): _AT_MOST,
+    ("noisy.independent.heavy-traffic", 6): _AT_LEAST,
+    ("noisy.independent.heavy-traffic", 7): Idea({}, {**_LEFT, "w": ["X - x - 2*e*n*S", ">="]}),
+    ("noisy.independent.critical-constant", 1): _SLOPE,
+    ("noisy.independent.critical-constant", 2): _HARMONIC,
+    ("noisy.independent.critical-constant", 3): Idea(
+        {}, {**_CRITICAL, "s": ["1-G-B-2*u*(1-u)", ">="], "R": [_FALL + "-(2*d-3)*u^2*(1-u)", ">="]}
+    ),
+    ("noisy.independent.critical-constant", 4): Idea(
+        {}, {**_CRITICAL, **_TWO_TERMS, "s": ["1-G-B", ">="], "R": [_FALL, ">="]}
+    ),
+    ("noisy.independent.critical-constant", 5): Idea(
+        {},
+        {
+            **_CRITICAL,
+            **_TWO_TERMS,
+            "g": ["u^3-G", ">="],
+            "o": ["1-B", ">="],
+            "W": ["B-1+d*u-d*(d-1)/2*u^2+d*(d-1)*(d-2)/6*u^3", ">="],
+        },
+    ),
+    ("noisy.independent.critical-constant", 6): Idea(
+        {}, {**_CRITICAL, "o": ["1-B", ">="], "W": ["1-u-B*(1+(d-1)*u)", ">="]}
+    ),
+    ("noisy.independent.critical-constant", 8): _AT_MOST,
+    ("noisy.independent.critical-constant", 9): _AT_LEAST,
+    ("noisy.independent.critical-constant", 10): Idea({}, {**_LEFT, "w": ["X-x-n*T", ">="]}),
+    ("noisy.independent.critical-constant", 12): Idea({}, {"x": ["x", ">="], "w": ["L-b*S+2*b^2*T", ">="]}),
+    ("noisy.independent.critical-constant", 13): Idea(
+        {}, {"x": ["x", ">="], "h": ["1-2*b*x", ">="], "p": ["1-b*x", ">"], "w": ["b*S+2*b^2*T-L", ">="]}
+    ),
+    ("noisy.dependent.heavy-traffic", 16): Idea(
+        {}, {"F": ["F", ">="], "Z": ["Z", ">="], "z": ["D^2-Z", ">="], "e": ["(1-y)^2-F", ">="]}
+    ),
+    ("noisy.dependent.heavy-traffic", 17): _HARMONIC,
+    ("noisy.dependent.heavy-traffic", 18): _AT_MOST,
+    ("noisy.dependent.heavy-traffic", 19): Idea(
+        {}, {"W": ["W", ">="], "late": ["y-delta", ">="], "w": ["W*Y-y", ">="]}
+    ),
+    ("noisy.dependent.heavy-traffic", 21): Idea(
+        {}, {"Y": ["y", ">="], "m": ["m", ">"], "q": ["1+C*y", ">"], "v": ["y*(C*m+1)-m", ">="]}
+    ),
+    ("noisy.dependent.heavy-traffic", 22): Idea({}, {**_LEFT, "V": ["V", ">="], "w": ["X+V-x-n*S", ">="]}),
+    ("noisy.dependent.tail-base", 15): Idea({}, {"P": ["P-1", ">="], "o": ["Q-P", ">="]}),
+}
+
 IDEAS = {
     ("age.schemes.law", 1): Idea({"alive": "0", "dead": "theta*kappa"}),
     ("age.schemes.law", 2): Idea(_CLOSED, {**_DIVIDED, "N": ["1-s2", ">"]}),
@@ -124,4 +204,5 @@ IDEAS = {
     ("noisy.independent.stability.with-replacement", 1): Idea({"U": "1 - (1-u)*A"}),
     ("noisy.independent.where-worse", 0): Idea({}, {"X": ["x", ">="], "order": ["y-x", ">="]}),
     ("pools.fluid.fast-chain", 0): Idea({"p": "(1-r)*x", "s": "1 - r*x"}),
+    **_HEAVY,
 }

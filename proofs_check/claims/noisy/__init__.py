@@ -1,15 +1,18 @@
 """Claims about power of d choices with noisy comparisons (papers P1 and P2)."""
 
 from proofs_check.claims.noisy import (
+    critical,
     dependent,
     drift,
     equilibrium,
     heavy,
+    heavy_dependent,
     independent,
     limit,
     loads,
     routing,
     stability,
+    tail_base,
     tails,
 )
 
@@ -18,7 +21,10 @@ CLAIMS = (
     *dependent.CLAIMS,
     *drift.CLAIMS,
     *limit.CLAIMS,
+    *heavy_dependent.CLAIMS,
     *heavy.CLAIMS,
+    *critical.CLAIMS,
+    *tail_base.CLAIMS,
     *equilibrium.CLAIMS,
     *loads.CLAIMS,
     *tails.CLAIMS,

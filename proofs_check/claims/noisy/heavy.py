@@ -1,61 +1,134 @@
-"""Heavy traffic and the base of the tail: claims whose written proofs are not yet certificates."""
+"""Heavy traffic with errors at every gap, eps < 1/d: the mean response up to an explicit constant, at every load."""
 
-from proofs_check.claim import Claim, Scope, Source
-from proofs_check.claims.noisy.dependent import DEFINITIONS
-from proofs_check.claims.noisy.dependent import MODEL as DEPENDENT
-from proofs_check.claims.noisy.independent import MODEL as INDEPENDENT
+from proofs_check.claim import Claim, Scope, Source, Statement, together
+from proofs_check.claims.age.domains import stated
+from proofs_check.claims.noisy import growth
+from proofs_check.claims.noisy.independent import DEFINITIONS, MODEL
 
 RESPONSE = (*DEFINITIONS, "mean-response")
-STEPS = "a kind of certificate that joins a growth phase near 1, a middle of boundedly many levels and a tail, with constants"
+LIMIT = MODEL + "; limit of many servers, x_0 = 1, x_(k+1) = lam h(x_k), E T = h(x_0) + h(x_1) + .. by Little's law"
+
+
+def contraction() -> Statement:
+    """u - h(u) >= 2 (1/d - eps) u (1-u) while d eps <= 1: by induction over d, G = u^d, B = (1-u)^d."""
+    return Statement(
+        "induction",
+        {
+            "variables": ["u", "eps"],
+            "domain": {"u": ["u", ">="], "v": ["1-u", ">="], **growth.ERRORS},
+            "state": ["d", "G", "B"],
+            "starts": [{"d": "2", "G": "u^2", "B": "(1-u)^2"}],
+            "steps": {"sample": {"set": {"d": "d+1", "G": "u*G", "B": "(1-u)*B"}}},
+        },
+        stated(("u - ((1-eps)*G + eps*(1-B))", ">=", "2*(1/d-eps)*u*(1-u)", growth.FEW)),
+    )
+
+
+def rest() -> Statement:
+    """From X <= 1 - n on, x_(k+1) <= x_k - r with r >= 2 e x (1-x): the x that follow sum to S <= (1-n)/(2 e n)."""
+    return Statement(
+        "induction",
+        {
+            "variables": ["e", "n", "X"],
+            "domain": {"e": ["e", ">"], "n": ["n", ">"], "X": ["X", ">="], "start": ["1-n-X", ">="]},
+            "state": ["x", "S"],
+            "starts": [{"x": "X", "S": "0"}],
+            "steps": {
+                "level": {
+                    "set": {"x": "x-r", "S": "S+x"},
+                    "free": ["r"],
+                    "guard": {"left": ["x-r", ">="], "falls": ["r - 2*e*x*(1-x)", ">="]},
+                }
+            },
+        },
+        stated(("S", "<=", "(1-n)/(2*e*n)")),
+    )
+
+
+def _rest_named() -> Statement:
+    """The same with e = 1/d - eps and n = (a-1)/(a+d-2), a = d (1-eps)."""
+    a, n = "(d*(1-eps))", "(d*(1-eps)-1)/(d*(1-eps)+d-2)"
+    return Statement(
+        "sign",
+        {
+            "variables": ["d", "eps", "n"],
+            "domain": {"d": ["d-2", ">="], "eps": ["eps", ">="], "e": ["1-d*eps", ">"], "n": ["n", ">"]},
+        },
+        stated(
+            (a, ">", "1"),
+            ("(1-n)/(2*(1/d-eps)*n)", "=", f"d*(d-1)/(2*(1-d*eps)*({a}-1))", {"set": {"n": n}}),
+        ),
+    )
+
+
+def joined() -> Statement:
+    """E T = 1 + F + R, l = log a, L = log(1/(1-lam)), K <= L/l <= K + 1: F sums the levels 1 to K + 1, R the later ones.
+
+    low and high are the constants of the two bounds.
+    """
+    domain = {
+        "l": ["l", ">"],
+        "floor": ["L - K*l", ">="],
+        "ceiling": ["(K+1)*l - L", ">="],
+        "below": ["1 + F + R - K + low", ">="],
+        "first": ["K + 1 - F", ">="],
+        "rest": ["high - R", ">="],
+    }
+    return Statement(
+        "sign",
+        {"variables": ["l", "L", "K", "F", "R", "low", "high"], "domain": domain},
+        stated(("1 + F + R", ">=", "L/l - 1 - low"), ("1 + F + R", "<=", "L/l + 2 + high")),
+    )
+
 
 CLAIMS = (
     Claim(
-        id="noisy.dependent.heavy-traffic",
-        text="Errors at gaps up to g: the mean response is log(1/(1-lam))/log d + O(1) as lam tends to 1, for every d >= 2 and"
-        " finite g, uniformly in eps.",
-        latex=r"E T = \frac{\log\frac1{1-\lambda}}{\log d} + O_{d,g}(1)",
-        source=Source(("P1", "P2"), "states"),
-        scope=Scope.ALL,
-        assumptions=DEPENDENT,
-        argument="Below: the noiseless recursion. Near 1 the share 1 - x_k grows by a factor near d, as an error needs the whole"
-        " sample within g of a level; in the middle x drops by a fixed amount every 2 g levels; then it halves each level.",
-        definitions=RESPONSE,
-        uses=("noisy.dependent.sandwich",),
-        missing=STEPS,
-    ),
-    Claim(
         id="noisy.independent.heavy-traffic",
-        text="Errors at every gap, eps < 1/d: the mean response is log(1/(1-lam))/log(d (1-eps)) + O(1) as lam tends to 1.",
-        latex=r"E T = \frac{\log\frac1{1-\lambda}}{\log(d(1-\varepsilon))} + O(1)",
+        text="Errors at every gap, eps < 1/d, a = d (1-eps): at every load in (0,1) the mean response minus log(1/(1-lam))/log a"
+        " lies between -1 - a/(a-1)^2 and 2 + d (d-1)/(2 (1 - d eps) (a-1)); so it is log(1/(1-lam))/log(d (1-eps)) + O(1).",
+        latex=r"-1-\frac a{(a-1)^2} \le E T - \frac{\log\frac1{1-\lambda}}{\log a}"
+        r" \le 2+\frac{d(d-1)}{2(1-d\varepsilon)(a-1)},\qquad a=d(1-\varepsilon)",
         source=Source(("P1",), "sharpens"),
         scope=Scope.ALL,
-        assumptions=INDEPENDENT + "; limit of many servers",
-        argument="1 - x_k grows by a factor near d (1-eps), the slope of h at 1; u - h(u) is bounded below in between; the tail has"
-        " ratio d eps < 1.",
+        statement=lambda: together(
+            growth.live(2, 3, 4, 5),
+            growth.slope(),
+            growth.harmonic(),
+            contraction(),
+            growth.without_load(),
+            growth.at_most(),
+            growth.at_least(),
+            rest(),
+            _rest_named(),
+            joined(),
+        ),
+        assumptions=LIMIT,
+        argument="Write y = 1 - x, delta = 1 - lam, H(y) = 1 - h(1-y), so y_(k+1) = delta + lam H(y_k) lies between H(y_k) and delta +"
+        " H(y_k) (part 5), y_0 = 0, y_1 = delta; part 1 compares h with the live model. By induction over d, H(y) <= a y (part 2),"
+        " H(y) >= a y/(1 + (d-1) y) (part 3) and u - h(u) >= 2 (1/d - eps) u (1-u) (part 4)."
+        " Below: y_k <= delta (a^k - 1)/(a-1), so x_1 + .. + x_K >= K - a/(a-1)^2 for every K with a^K delta <= 1 (part 6), and E T is"
+        " at least that sum. Above: y_k >= (a-1)/(a+d-2) at level k = K + 2 and later, if a^(K+1) delta >= 1 (part 7), h(x) <= x; the"
+        " x from there on sum to at most d (d-1)/(2 (1 - d eps) (a-1)) (parts 8, 9), the K + 1 before to at most K + 1."
+        " With K the integer part of log(1/delta)/log a, both powers are as needed, and the bounds follow (part 10).",
         definitions=RESPONSE,
-        missing=STEPS,
-    ),
-    Claim(
-        id="noisy.independent.critical-constant",
-        text="Errors at every gap, eps = 1/d, d >= 3: the mean response is (1/log(d-1) + 2/(d-1)) log(1/(1-lam)) + O(1).",
-        latex=r"E T = \Big(\frac1{\log(d-1)}+\frac2{d-1}\Big)\log\frac1{1-\lambda} + O(1)",
-        source=Source((), "ours"),
-        scope=Scope.ALL,
-        assumptions=INDEPENDENT + "; limit of many servers",
-        argument="As for eps < 1/d with slope d - 1 at 1; in the tail 1/x_k grows by (d-1)/2 + O(x_k) a level, divided by lam.",
-        definitions=RESPONSE,
-        missing=STEPS,
-    ),
-    Claim(
-        id="noisy.dependent.tail-base",
-        text="Errors at gaps up to g with eps > 0: (1/k) log(-log x_k) tends to log beta, beta^(g+1) = beta^g + d - 1.",
-        latex=r"\tfrac1k\log(-\log x_k)\to\log\beta,\qquad \beta^{g+1}=\beta^g+d-1",
-        source=Source((), "ours"),
-        scope=Scope.ALL,
-        assumptions=DEPENDENT + "; eps > 0",
-        argument="With L_k = -log x_k: L_(k+1) = L_k + (d-1) L_(k-g) + O(1), from noisy.dependent.tail and the like bound from below.",
-        definitions=DEFINITIONS,
-        uses=("noisy.dependent.tail",),
-        missing="the lower bound P_k >= eps d p_k p_(k-g)^(d-1) with p_k near x_k, and a kind for linear recurrences of logarithms",
+        witness={
+            "u": "1/2",
+            "y": "1/2",
+            "eps": "1/8",
+            "delta": "1/2",
+            "H": "1/2",
+            "a": "2",
+            "d": "2",
+            "e": "1/4",
+            "n": "1/2",
+            "X": "1/2",
+            "l": "1",
+            "L": "1",
+            "K": "1",
+            "F": "1",
+            "R": "1",
+            "low": "1",
+            "high": "1",
+        },
     ),
 )
