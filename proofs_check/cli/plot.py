@@ -6,7 +6,7 @@ import click
 
 from exactchains.truth import InputError
 from proofs_check.cli.progress import progress
-from proofs_check.plots import fields, paths
+from proofs_check.plots import fields, maps, paths
 from proofs_check.plots.arrows import draw_fields
 from proofs_check.plots.drawing import draw
 from proofs_check.plots.figure import Figure, figure
@@ -20,7 +20,7 @@ from proofs_check.tables.spec import Spec, recipes, spec
 @click.option("--all", "every", is_flag=True, help="every figure as SVG, into the folder --out")
 @click.option("--quiet", is_flag=True, help="no progress")
 def command(name: str | None, out: Path | None, every: bool, quiet: bool) -> None:
-    """Draw a table, paths or drift fields as a figure, or list the figures that are shipped."""
+    """Draw a table, paths, drift fields or where a claim fails as a figure, or list the figures that are shipped."""
     if every and (name or out is None):
         raise InputError("--all draws every figure: give --out DIR and no NAME")
     if name is None and not every:
@@ -34,25 +34,33 @@ def command(name: str | None, out: Path | None, every: bool, quiet: bool) -> Non
     for wanted in plotted() if every else [name or ""]:
         path = out / f"{wanted}.svg" if every else out
         made = shown(asked(wanted), quiet)
-        draw_fields(made, path) if isinstance(made, fields.Fields) else draw(made, path)
+        if isinstance(made, maps.Map):
+            maps.draw_map(made, path)
+        elif isinstance(made, fields.Fields):
+            draw_fields(made, path)
+        else:
+            draw(made, path)
         click.echo(f"wrote {path}", err=True)
 
 
 def plotted() -> list[str]:
-    """Return the figures that are shipped: paths, drift fields, and tables that people would rather look at."""
+    """Return the figures that are shipped: paths, drift fields, maps, and tables that people would rather look at."""
     return sorted([*paths.recipes(), *(name for name in recipes() if spec(name).plot)])
 
 
-def asked(name: str) -> Spec | paths.Paths | fields.Wanted:
+def asked(name: str) -> Spec | paths.Paths | fields.Wanted | maps.Wanted:
     """Return what a name or a file asks for."""
     place = paths.recipes().get(name)
     if place is None and name.endswith(".toml"):
         place = Path(name)
-    found = (paths.paths(place) or fields.wanted(place)) if place is not None else None
+    readers = (paths.paths, fields.wanted, maps.wanted)
+    found = next((x for read in readers if (x := read(place)) is not None), None) if place is not None else None
     return spec(name) if found is None else found
 
 
-def shown(wanted: Spec | paths.Paths | fields.Wanted, quiet: bool) -> Figure | fields.Fields:
+def shown(wanted: Spec | paths.Paths | fields.Wanted | maps.Wanted, quiet: bool) -> Figure | fields.Fields | maps.Map:
+    if isinstance(wanted, maps.Wanted):
+        return maps.drawn(wanted)
     if isinstance(wanted, paths.Paths):
         return paths.drawn(wanted)
     if isinstance(wanted, fields.Wanted):

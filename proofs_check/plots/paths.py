@@ -48,7 +48,7 @@ class Paths:
 
 
 def recipes() -> dict[str, Path]:
-    """Return the shipped pictures that are no tables, paths and drift fields, by name."""
+    """Return the shipped pictures that are no tables, by name."""
     folder = Path(str(resources.files("proofs_check"))) / "plots" / "recipes"
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}
 

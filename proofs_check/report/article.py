@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 from proofs_check.claim import Verdict
+from proofs_check.refutations.smallest import smallest
 from proofs_check.report.definitions import definitions
 from proofs_check.report.mathml import UnknownLatex, mathml
 from proofs_check.report.papers import OURS
@@ -105,6 +106,8 @@ def _inside(v: Verification, links: Links, rank: str) -> str:
         ("Assumptions", f"<p>{prose(c.assumptions)}</p>" if c.assumptions else ""),
         ("Assumptions can be met, for instance at", f"<p>{escape(point)}</p>" if point else ""),
         ("Argument", f"<p>{prose(c.argument)}</p>" if c.argument else ""),
+        ("Smallest counterexample", f"<p>{prose(str(found))}</p>" if (found := smallest(c.id)) else ""),
+        ("Where it fails", f"<p>{prose(c.fails)}</p>" if c.fails else ""),
         ("Rests on", links.to(c.uses)),
         ("Used by", links.to(links.used_by(c.id))),
         ("Definitions", _definitions(c.definitions)),

@@ -4,11 +4,13 @@ import base64
 import fnmatch
 import importlib.util
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from html import escape
 from pathlib import Path
 
 from exactchains.truth import DoesNotExist, InputError, Undecided
+from proofs_check.plots import maps, paths
 from proofs_check.plots.drawing import draw
 from proofs_check.plots.figure import Figure, figure
 from proofs_check.tables.evaluation import table
@@ -18,7 +20,28 @@ from proofs_check.tables.spec import recipes, spec
 
 def exhibits(claim: str) -> list[str]:
     """Return the tables and figures of a claim in HTML, each with the command that gives it."""
-    return [exhibit(name) for name, patterns in _illustrated().items() if _matches(claim, patterns)]
+    shown = [exhibit(name) for name, patterns in _illustrated().items() if _matches(claim, patterns)]
+    return [*(map_of(place) for place in paths.recipes().values() if _mapped(place) == claim), *shown]
+
+
+@cache
+def map_of(place: Path) -> str:
+    """Return the map of a refuted claim as HTML, with the shares of its labels in words."""
+    asked = maps.wanted(place)
+    assert asked is not None
+    made = maps.drawn(asked)
+    shares = ", ".join(f"{label.value} {made.share(label):.1%}" for label in maps.LOOKS if made.share(label))
+    alt = f"{asked.title}; {made.slice.across.says} against {made.slice.up.says}: {shares}"
+    picture = _image(lambda path: maps.draw_map(made, path), alt)
+    says = f"<p>{escape(alt)} of the box, every cell certified.</p>"
+    command = f"exaq plot {asked.name} --out FILE"
+    return f'<section>\n{picture}{says}<p class="soft"><code>{escape(command)}</code></p>\n</section>'
+
+
+@cache
+def _mapped(place: Path) -> str:
+    asked = maps.wanted(place)
+    return asked.claim if asked else ""
 
 
 @cache
@@ -46,12 +69,15 @@ def _matches(claim: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _picture(shown: Figure, title: str) -> str:
+    return _image(lambda path: draw(shown, path), f"{title}; the numbers follow as a table")
+
+
+def _image(write: Callable[[Path], None], alt: str) -> str:
     """Return a figure as an image inside the page; nothing where matplotlib is not installed."""
     if importlib.util.find_spec("matplotlib") is None:
         return ""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "figure.svg"
-        draw(shown, path)
+        write(path)
         data = base64.b64encode(path.read_bytes()).decode("ascii")
-    alt = escape(f"{title}; the numbers follow as a table")
-    return f'<img class="figure" alt="{alt}" src="data:image/svg+xml;base64,{data}">'
+    return f'<img class="figure" alt="{escape(alt)}" src="data:image/svg+xml;base64,{data}">'
