@@ -18,40 +18,60 @@ SPECIAL = {
 NUMBER = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:\(([0-9]+)\))?(?:e(-?[0-9]+))?")
 GREEK = {"eps": r"\varepsilon", "alpha": r"\alpha", "lam": r"\lambda", "lambda": r"\lambda", "mu": r"\mu"}
 UPRIGHT = {"E", "Var", "P", "peak"}
-HEADER = r"% needs \usepackage{booktabs,graphicx,siunitx}"
+HEADER = r"% needs \usepackage{{booktabs,graphicx,{}siunitx}}"
 FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"  # scale down what is too wide, nothing else
 NARROW, LONG = 12, 60  # characters: least width of a heading; longest line of a formula
 ROWS, NOTE, LEAST = 40, 100, 12  # rows of a page; characters of notes that take the room of one; rows at least
+SIDEWAYS, ACROSS = 22, 130  # the same of a page turned by a quarter
+WIDE, DIGIT, APART, POWER = 450, 5, 12, 20  # points: width from which a table is turned; parts of that width
 
 
 def document(s: "Sheet") -> str:
     """Return a LaTeX table: one ``S`` column for plain numbers, ``c`` for fractions, intervals and words.
 
-    What is too long for a page goes on in further tables with the same heading; notes stand below the last.
+    What is too long for a page goes on in further tables with the same heading; notes stand below the last.  What would
+    have to be scaled by more than a fifth or so is turned by a quarter (``sidewaystable``).
     """
     columns = [[row[j] for row in s.cells] for j in range(len(s.columns))]
     formats = ["l" if s.is_words(j) else _format(column) for j, column in enumerate(columns)]
     widths = [max(NARROW, *map(len, column)) for column in columns]
+    turned = _width(s, widths) > WIDE
+    table = "sidewaystable" if turned else "table"
     head = [FIT, rf"\begin{{tabular}}{{{''.join(formats)}}}", r"\toprule"]
     head.append(" & ".join(f"{{{heading(c.heading, w)}}}" for c, w in zip(s.columns, widths, strict=True)) + r" \\")
     under = [_under("" if c.given else c.symbol, c, w) for c, w in zip(s.columns, widths, strict=True)]
     head += [" & ".join(f"{{{u}}}" for u in under) + r" \\"] if any(under) else []
-    lines, parts = [HEADER], _parts(s, formats)
+    lines, parts = [HEADER.format("rotating," if turned else "")], _parts(s, formats, turned=turned)
     for i, rows in enumerate(parts):
         more = " (continued)" if i else ""
-        lines += [r"\end{table}", ""] if i else []
-        lines += [r"\begin{table}", r"\centering", rf"\caption{{{escaped(s.title)}{more}}}", *head, r"\midrule"]
+        lines += [rf"\end{{{table}}}", ""] if i else []
+        lines += [rf"\begin{{{table}}}", r"\centering", rf"\caption{{{escaped(s.title)}{more}}}", *head, r"\midrule"]
         lines += [*rows, r"\bottomrule", r"\end{tabular}}", ""]
-    lines.append(r"\par\smallskip\raggedright\footnotesize " + "\n".join(escaped(note) for note in s.notes))
+    lines.append(
+        r"\par\smallskip\raggedright\footnotesize " + "\n".join(escaped(f"{note.rstrip('.')}.") for note in s.notes)
+    )
     reasons = (rf"\textsuperscript{{{letter(i)}}} {escaped(reason)}" for i, reason in enumerate(s.reasons))
     lines += [rf"\par\footnotesize {reason}" for reason in reasons]
-    return "\n".join([*lines, r"\end{table}", ""])
+    return "\n".join([*lines, rf"\end{{{table}}}", ""])
 
 
-def _parts(s: "Sheet", formats: list[str]) -> list[list[str]]:
+def _width(s: "Sheet", widths: list[int]) -> int:
+    """Return about how many points a table is wide."""
+    total = 0
+    for j, (column, width) in enumerate(zip(s.columns, widths, strict=True)):
+        formulas = [min(len(row[j].latex) // 3, LONG) for row in s.formulas if row[j] is not None]
+        texts = [row[j] for row, forms in zip(s.cells, s.formulas, strict=True) if forms[j] is None]
+        texts += textwrap.wrap(column.heading, width, break_long_words=False)
+        power = POWER if any(NUMBER.fullmatch(text) and "e" in text for text in texts) else 0
+        total += DIGIT * max([*formulas, *map(len, texts)], default=0) + power + APART
+    return total
+
+
+def _parts(s: "Sheet", formats: list[str], *, turned: bool) -> list[list[str]]:
     """Return the rows, page by page; a row with a formula takes the room of two."""
     parts: list[list[str]] = [[]]
-    page = max(LEAST, ROWS - sum(len(text) // NOTE + 1 for text in (" ".join(s.notes), *s.reasons)))
+    rows, note = (SIDEWAYS, ACROSS) if turned else (ROWS, NOTE)
+    page = max(LEAST, rows - sum(len(text) // note + 1 for text in (" ".join(s.notes), *s.reasons)))
     room = page
     for row, marks, formulas in zip(s.cells, s.marks, s.formulas, strict=True):
         cells = [

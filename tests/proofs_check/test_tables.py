@@ -447,7 +447,7 @@ def test_numbers_line_up_at_the_point():
 
 def typeset(bodies: list[str], folder) -> subprocess.CompletedProcess:
     text = (
-        r"\documentclass{article}\usepackage{booktabs,graphicx,siunitx}\begin{document}"
+        r"\documentclass{article}\usepackage{booktabs,graphicx,rotating,siunitx}\begin{document}"
         + "\n".join(bodies)
         + r"\end{document}"
     )
@@ -468,6 +468,15 @@ def test_latex_compiles(notation: str, tmp_path):
     bodies.append(written(table(replace(from_text(SMALL), title=r"\evil{} $ & % # _ ^ ~ <>|\"")), "latex"))
     run = typeset(bodies, tmp_path)
     assert run.returncode == 0, run.stdout.decode(errors="replace")[-2000:]
+
+
+def test_a_table_that_would_be_scaled_too_small_is_turned():
+    asked = from_text(SMALL)
+    columns = tuple(replace(asked.columns[i % 2], heading=f"column {i}") for i in range(8))
+    narrow, wide = (written(table(replace(asked, columns=c, digits=12)), "latex") for c in (asked.columns, columns))
+    assert "sideways" not in narrow and "rotating" not in narrow
+    assert wide.count(r"\begin{sidewaystable}") == wide.count(r"\end{sidewaystable}") == 1
+    assert "rotating" in wide.splitlines()[0] and r"\begin{table}" not in wide
 
 
 def test_a_long_table_goes_on_in_another():
