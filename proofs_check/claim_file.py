@@ -30,9 +30,10 @@ from exactchains.number import parse
 from exactchains.truth import InputError
 from proofs_check.check.exact import Rejected
 from proofs_check.check.expression import expression
-from proofs_check.check.polynomial import Polynomial, Ratio, Work, variable
+from proofs_check.check.polynomial import MAX_PRODUCTS, Polynomial, Ratio, Work, variable
 from proofs_check.expression_size import bounded
 from proofs_check.integer_terms import Integers, Terms, declared
+from proofs_check.patience import OutOfTime, at_most
 
 MAX_BYTES = 1_000_000
 MAX_CLAIMS = 200
@@ -40,11 +41,14 @@ MAX_VARIABLES = 24
 MAX_CONSTRAINTS = 100
 MAX_CHARACTERS = 10_000
 MAX_DIGITS = 300
+READ_PRODUCTS = 100_000  # products of terms that reading one claim may cost
+SECONDS = 10
 
 RELATIONS = re.compile(r"(<=|>=|==|<|>|=)")
 _PART = re.compile(
     r"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)|([A-Za-z][A-Za-z0-9_]*)|(\*\*|[-+*/^()]))", re.ASCII
 )
+_DOTTED = re.compile(r"""(?<![\w-])(?:["']?[\w-]++["']?[ \t]*+\.[ \t]*+){17}""")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}", re.ASCII)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 Relation = tuple[str, str, str]  # left, relation, right
@@ -78,11 +82,18 @@ def read_claims(path: str | Path) -> list[UserClaim]:
     if len(raw) > MAX_BYTES:
         raise InputError(f"{where}: more than {MAX_BYTES} bytes")
     try:
-        data = tomllib.loads(raw.decode("utf-8"), parse_float=str)
+        with at_most(SECONDS):
+            text = raw.decode("utf-8")
+            deep = _DOTTED.search(text)
+            data = {} if deep else tomllib.loads(text, parse_float=str)
+    except OutOfTime:
+        raise InputError(f"{where}: reading takes more than {SECONDS} s") from None
     except RecursionError:
         raise InputError(f"{where}: nested too deeply") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValueError) as error:
         raise InputError(f"{where} is no TOML file: {str(error)[:200]}") from None
+    if deep:
+        raise InputError(f"{where}: a key of more than 16 parts; fields are {', '.join(sorted(FIELDS))}")
     listed = data["claim"] if set(data) == {"claim"} else [data]
     if not isinstance(listed, list) or not listed or len(listed) > MAX_CLAIMS:
         raise InputError(f"{where}: write 1 to {MAX_CLAIMS} tables [[claim]] with variables, domain, statement")
@@ -98,7 +109,7 @@ def _claim(entry: Any, name: str) -> UserClaim:
     name = entry.get("id", _safe(name))
     if not isinstance(name, str) or not _ID.fullmatch(name):
         raise InputError(f"id = {_shown(name)}: letters, digits, dots and dashes, at most 100")
-    Work.spent = 0
+    Work.spent = MAX_PRODUCTS - READ_PRODUCTS
     try:
         if foreign := set(entry) - FIELDS:
             raise InputError(f"unknown field {_shown(min(foreign))}; fields are {', '.join(sorted(FIELDS))}")
@@ -122,7 +133,8 @@ def _claim(entry: Any, name: str) -> UserClaim:
             return _with_integers(name, said, terms, relations, statements, lemmas, expect)
         return _reduced(name, text, names, relations, statements, expect)
     except (InputError, Rejected) as error:
-        raise InputError(f"claim {name}: {error}") from None
+        long = f"written out it costs more than {READ_PRODUCTS} products of terms"
+        raise InputError(f"claim {name}: {long if 'products of terms' in str(error) else error}") from None
 
 
 def _variables(listed: Any) -> list[str]:

@@ -6,13 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from proofs_check.check.boxes import box_of, described
+from proofs_check.check.exact import Rejected
+from proofs_check.check.sign import Domain
+from proofs_check.check.statements import variables
 from proofs_check.claim import Claim, Scope, Source, Statement, Verdict
-from proofs_check.claim_file import UserClaim, read_claims
+from proofs_check.claim_file import Relation, UserClaim, read_claims
 from proofs_check.joined import joined
+from proofs_check.patience import OutOfTime, at_most
 from proofs_check.search.prover import PATIENCE, Answer, a_point, answer
 from proofs_check.search.schema import for_all_integers
 from proofs_check.verify import Status, Verification
 
+SLACK = 1.25  # of the patience, until the clock ends a search that does not look at it
 Json = dict[str, Any]
 
 
@@ -26,15 +32,17 @@ def verdict(claim: UserClaim, *, patience: float = PATIENCE) -> Verification:
     """Return the verification of one claim; its certificate, if any, has been accepted by the checker."""
     start = time.perf_counter()
     domain = {symbol: list(constraint) for symbol, constraint in claim.domain.items()}
-    if (witness := a_point(claim.variables, domain)) is None:
+    try:
+        with at_most(SLACK * patience + 1):
+            witness = a_point(claim.variables, domain)
+    except (OutOfTime, Rejected):
+        witness = None
+    if witness is None:
         empty = "undecided: no point of the domain was found, so the claim may speak of nothing"
         return Verification(_as_claim(claim, None, {}), Status.OPEN, empty, 0, time.perf_counter() - start)
     answers: list[Answer] = []
     for statement in claim.statements:
-        if claim.integers:
-            answers.append(for_all_integers(claim.variables, domain, claim.integers, statement, patience=patience))
-        else:
-            answers.append(answer(claim.variables, domain, statement, patience=patience))
+        answers.append(_answer(claim, domain, statement, patience))
         if answers[-1].verdict == "refuted":
             answers = answers[-1:]
             break
@@ -47,6 +55,20 @@ def verdict(claim: UserClaim, *, patience: float = PATIENCE) -> Verification:
         status = Status[answers[0].verdict.upper()]
         reason = "; ".join(dict.fromkeys(a.how for a in answers))
     return Verification(_as_claim(claim, certificate, witness), status, reason, size, seconds, certificate)
+
+
+def _answer(claim: UserClaim, domain: Json, statement: Relation, patience: float) -> Answer:
+    """Return the answer on one statement, undecided if it takes much longer than the patience."""
+    try:
+        with at_most(SLACK * patience + 1):
+            if claim.integers:
+                return for_all_integers(claim.variables, domain, claim.integers, statement, patience=patience)
+            return answer(claim.variables, domain, statement, patience=patience)
+    except OutOfTime:
+        box = described(box_of(Domain(variables(list(claim.variables)), domain)))
+        return Answer("undecided", f"no answer in {SLACK * patience + 1:g} s", None, box or "of all integers")
+    except Rejected as reason:  # the checker's own bounds on what it reads
+        return Answer("undecided", f"too large for the checker: {reason}", None, "of the whole domain")
 
 
 def _as_claim(claim: UserClaim, certificate: Json | None, witness: dict[str, str]) -> Claim:

@@ -17,6 +17,7 @@ from proofs_check.check.polynomial import Polynomial, Ratio
 from proofs_check.check.sign import Domain
 from proofs_check.check.sturm import keeps_sign
 from proofs_check.search.algebra import poly, text
+from proofs_check.search.factors import factor_list
 from proofs_check.search.handelman import NotFound
 
 MAX_BOXES = 6000
@@ -267,7 +268,7 @@ def _either(p: Polynomial, box: Box, domain: Domain, strict: bool, budget: Budge
 
 
 def _factored(p: Polynomial) -> tuple[sympy.Rational, dict[sympy.Expr, int]]:
-    number, factors = sympy.factor_list(poly(p))
+    number, factors = factor_list(poly(p))
     return number, {g: int(k) for g, k in factors}
 
 

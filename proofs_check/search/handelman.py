@@ -11,6 +11,8 @@ from scipy.optimize import linprog
 from scipy.sparse import csc_matrix
 from sympy.polys.rings import PolyElement, ring
 
+from proofs_check.search.factors import factor_list
+
 Constraints = Mapping[str, tuple[sympy.Expr, bool]]  # symbol -> (polynomial, strictly positive)
 
 Products = dict[tuple[str, ...], PolyElement]
@@ -61,7 +63,7 @@ def _multiplied(f: sympy.Expr, constraints: Constraints, *, strict: bool, limit:
 
 def _product(poly: sympy.Expr, constraints: Constraints, *, strict: bool, limit: int) -> tuple[str, bool]:
     """Return a text for |poly| by factors, and whether poly is minus that."""
-    coefficient, factors = sympy.factor_list(poly)
+    coefficient, factors = factor_list(poly)
     texts, negative = [str(abs(coefficient))], coefficient < 0
     for factor, power in factors:
         try:
@@ -139,7 +141,7 @@ def _exact(columns: list[PolyElement], target: PolyElement, rows: list[tuple[int
     """Return exact weights with sum of weight times column = target, or None."""
     if not columns:
         return None if target else []
-    table = fmpq_mat([[_fmpq(c.get(m, 0)) for c in columns] + [_fmpq(target.get(m, 0))] for m in rows])
+    table = fmpq_mat([[exact(c.get(m, 0)) for c in columns] + [exact(target.get(m, 0))] for m in rows])
     reduced, rank = table.rref()
     weights, row = [fmpq(0)] * len(columns), 0
     for column in range(len(columns)):
@@ -149,7 +151,8 @@ def _exact(columns: list[PolyElement], target: PolyElement, rows: list[tuple[int
     return weights if row == rank else None  # else a pivot in the last column: the products do not reach the target
 
 
-def _fmpq(x: Any) -> fmpq:
+def exact(x: Any) -> fmpq:
+    """Return a rational number of any library as FLINT's."""
     return fmpq(int(x.numerator), int(x.denominator)) if x else fmpq(0)
 
 

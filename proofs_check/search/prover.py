@@ -7,21 +7,23 @@ from math import comb
 from typing import Any
 
 import sympy
+from flint import fmpq, fmpq_mat
 
 from proofs_check.check import document
 from proofs_check.check.boxes import box_of, described
 from proofs_check.check.exact import Rejected
 from proofs_check.check.expression import expression
-from proofs_check.check.polynomial import Ratio, Work
+from proofs_check.check.polynomial import Polynomial, Ratio, Work, composed, constant, variable
 from proofs_check.check.sign import Domain
 from proofs_check.check.statements import variables
 from proofs_check.search import bernstein as boxes
 from proofs_check.search import levels
-from proofs_check.search.algebra import constraints, poly, text
-from proofs_check.search.handelman import NotFound
+from proofs_check.search.algebra import poly, text
+from proofs_check.search.factors import factor_list
+from proofs_check.search.handelman import NotFound, exact
 from proofs_check.search.refuter import counterexample
 
-PATIENCE = 20.0  # seconds for one statement
+PATIENCE = 10.0  # seconds for one statement
 FEW, MANY = 150, boxes.MAX_BOXES
 MAX_PRODUCTS = 2000
 
@@ -106,48 +108,49 @@ def _routes(problem: Json, conclusion: Json, domain: Domain, box: Any, f: Ratio,
 
 def _substituted(conclusion: Json, domain: Domain, f: Ratio) -> Json:
     """Return a proof of kind *sign* by taking constraints for coordinates: x = low + c, or the gaps of a chain."""
-    given = constraints(domain)
-    names = [sympy.Symbol(n) for n in domain.names]
-    linear = [(s, g) for s, (g, _) in given.items() if sympy.Poly(g, *names).total_degree() == 1] if names else []
     relation = conclusion["statements"][0]["claim"][1]
     sign, strict = (1 if relation in (">", ">=") else -1), relation in (">", "<")
-    chosen: list[tuple[str, Any]] = []
-    matrix = sympy.zeros(0, len(names))
-    for symbol, g in linear:
-        row = sympy.Matrix([[sympy.diff(g, n) for n in names]])
-        if matrix.col_join(row).rank() == matrix.rows + 1:
-            matrix, chosen = matrix.col_join(row), [*chosen, (symbol, g)]
+    values = _coordinates(domain)
+
+    def written(p: Polynomial, positive: bool) -> str:
+        q = composed(p, values).top
+        if any(c < 0 for c in q.terms.values()):
+            raise NotFound("a negative coefficient")
+        if positive and not any(all(name in domain.strict for name, _ in m) for m in q.terms):
+            raise NotFound("no term that is certainly positive")
+        return text(poly(q))
+
+    bottoms = [written(b, True) for b in f.bottom]
+    over = "".join(f"/({b})^{n}" for b, n in zip(bottoms, f.bottom.values(), strict=True))
+    return {"positive": bottoms, "signs": [f"({written(f.top.scaled(sign), strict)}){over}"]}
+
+
+def _coordinates(domain: Domain) -> dict[str, Ratio]:
+    """Return every variable as a linear function of constraints, the first that are independent."""
+    names = list(domain.names)
+    rows: list[list[fmpq]] = []
+    chosen: list[Ratio] = []
+    for symbol, g in domain.meaning.items():
+        if g.bottom or any(sum(e for _, e in m) > 1 for m in g.top.terms):
+            continue
+        row = [exact(g.top.terms.get(((name, 1),), 0)) for name in names]
+        if fmpq_mat([*rows, row]).rank() > len(rows):
+            rows.append(row)
+            chosen.append(variable(symbol) - constant(g.top.terms.get((), 0)))
     if len(chosen) < len(names):
         raise NotFound("too few linear constraints for coordinates")
-    new = [sympy.Symbol(s) for s, _ in chosen]
-    right = sympy.Matrix([c - g.subs(dict.fromkeys(names, 0)) for c, (_, g) in zip(new, chosen, strict=True)])
-    values = dict(zip(names, matrix.LUsolve(right), strict=True)) if names else {}
-
-    def written(p: Any, positive: bool) -> str:
-        q = (
-            sympy.Poly(sympy.expand(p.subs(values, simultaneous=True)), *new)
-            if new
-            else sympy.Poly(p, sympy.Symbol("x"))
-        )
-        if any(c < 0 for c in q.coeffs()):
-            raise NotFound("a negative coefficient")
-        sure = {s for s, _ in chosen if s in domain.strict}
-        if positive and not any(
-            c > 0 and all(str(v) in sure for v, e in zip(q.gens, m, strict=True) if e) for m, c in q.terms()
-        ):
-            raise NotFound("no term that is certainly positive")
-        return text(q.as_expr())
-
-    bottoms = [written(poly(b), True) for b in f.bottom]
-    over = "".join(f"/({b})^{n}" for b, n in zip(bottoms, f.bottom.values(), strict=True))
-    return {"positive": bottoms, "signs": [f"({written(sign * poly(f.top), strict)}){over}"]}
+    inverse = fmpq_mat(rows).inv().table() if names else []
+    return {
+        name: sum((constant(str(c)) * x for c, x in zip(row, chosen, strict=True) if c), constant(0))
+        for name, row in zip(names, inverse, strict=True)
+    }
 
 
 def _small(domain: Domain, f: Ratio) -> bool:
     """Return whether products of constraints are few enough for a linear program."""
     if any(g.bottom for g in domain.meaning.values()):
         return False
-    _, factors = sympy.factor_list(poly(f.top))
+    _, factors = factor_list(poly(f.top))
     degree = max((sympy.Poly(g).total_degree() for g, _ in factors), default=0)
     return comb(len(domain.meaning) + degree, degree) <= MAX_PRODUCTS
 

@@ -89,8 +89,9 @@ def _on_grids(f: Ratio, relation: str, names: list[str], box: Box, fails: Test) 
     for denominator in (1, 2, 3, 4, 5, 7, 8, 10):
         axes = [axis(box[name].low, box[name].high, denominator) for name in names]
         if np.prod([float(len(a)) for a in axes]) > GRID:
-            few = [dict(zip(names, [a[k * (len(a) - 1) // 2] for a in axes], strict=True)) for k in range(3)]
-            return [p for p in few if fails(p)][:1]
+            if found := [p for p in _diagonal(names, axes) if fails(p)]:
+                return [min(found, key=height)]
+            continue
         grid = list(product(*axes))
         x = np.array(grid, dtype=float)
         with np.errstate(all="ignore"):
@@ -109,6 +110,13 @@ def _on_grids(f: Ratio, relation: str, names: list[str], box: Box, fails: Test) 
         if (point := next((p for p in points[:SUSPECTS] if fails(p)), None)) is not None:
             return [point]
     return []
+
+
+def _diagonal(names: list[str], axes: list[list[Fraction]]) -> Iterator[Point]:
+    """Yield points at which every variable has gone the same part of its way."""
+    steps = max(len(a) for a in axes) - 1
+    for k in range(steps + 1):
+        yield {name: a[k * (len(a) - 1) // max(steps, 1)] for name, a in zip(names, axes, strict=True)}
 
 
 def axis(low: Fraction | None, high: Fraction | None, denominator: int) -> list[Fraction]:

@@ -353,6 +353,16 @@ NAMES = ", ".join(f'"x{i}"' for i in range(20))
         ("statement = 'x > 0'\nproof = 'x'", "unknown field"),
         ("statement = 'x > 0'\ndomain = 'x = x^2'", "variable = expression"),
         ("statement = 'x > 0'\nid = " + "[" * 50_000, "TOML|nested"),
+        ("statement = '(x+y-1)^150 > 0'\nvariables = ['x','y']", "products of terms"),
+        ("statement = '" + "1/(1+" * 90 + "x" + ")" * 90 + " > 0'", "products of terms"),
+        ("statement = '\uff58 > 0'", "not allowed"),
+        ("statement = 'x\u00b2 > 0'", "not allowed"),
+        ("statement = 'x > \u0663'", "not allowed"),
+        ("statement = 'nan > 0'", "unknown name"),
+        ("statement = nan", "no relation"),
+        ("statement = 'x^x > 0'", "exponent"),
+        ("statement = 'x^-1 > 0'", "exponent"),
+        ("a." * 20_000 + "a = 1", "16 parts"),
         ("claim = []", "tables"),
         ("claim = 3", "tables"),
         ("claim = [1]", "a table"),
@@ -382,10 +392,37 @@ def test_large_and_foreign_files_are_refused(tmp_path):
     assert CliRunner().invoke(cli, ["verify", str(tmp_path / "none.toml")]).exit_code == 2
 
 
-def test_many_variables_end_without_an_answer(tmp_path):
+def test_a_search_that_never_looks_at_the_clock_is_ended(tmp_path, monkeypatch):
+    def forever(*_args, **_kwargs):
+        while True:
+            time.sleep(0.01)
+
+    monkeypatch.setattr("proofs_check.user_claims.answer", forever)
+    (found,) = verdicts(written(tmp_path, 'variables = ["x"]\nstatement = "x^2 >= 0"\n'), patience=-0.6)
+    assert (found.status.value, "no answer in" in found.reason) == ("OPEN", True)
+
+
+@pytest.mark.parametrize(
+    ("domain", "status"),
+    [
+        ("'x > 1', 'x < 0'", "OPEN"),
+        ("'x^2 < 0'", "OPEN"),
+        ("'1/(x-1) > 0', 'x < 1'", "OPEN"),
+        ("'x > 0', 'x < 1'", "PROVED"),
+    ],
+)
+def test_a_claim_about_no_point_is_never_proved(tmp_path, domain, status):
+    text = f"variables = ['x']\ndomain = [{domain}]\nstatement = 'x^2 >= 0'\n"
+    (found,) = verdicts(written(tmp_path, text), patience=1)
+    assert found.status.value == status
+
+
+def test_many_variables_end_with_a_point_or_without_an_answer(tmp_path):
     domain = ", ".join(f'"0 <= x{i} <= 1"' for i in range(20))
     text = "+".join(f"(x{i}-1/3)^2" for i in range(20))
-    path = written(tmp_path, f'variables = [{NAMES}]\ndomain = [{domain}]\nstatement = "{text} >= x1*x2*x3/1000000"\n')
-    (found,) = verdicts(path, patience=1)
+    head = f"variables = [{NAMES}]\ndomain = [{domain}]\n"
+    (found,) = verdicts(written(tmp_path, f'{head}statement = "{text} >= x1*x2*x3/1000000"\n'), patience=1)
+    assert (found.status.value, "x19 = 1/3" in found.reason) == ("REFUTED", True)
+    (found,) = verdicts(written(tmp_path, f'{head}statement = "{text} + (x1*x2-x3)^2 + x4/10^6 > 0"\n'), patience=1)
     assert found.status.value == "OPEN"
     assert "x19" in found.reason
