@@ -82,6 +82,11 @@ class Source:
         cyclic = None if data.get("cyclic") in (None, "null") else _integer(data["cyclic"], "cyclic")
         if "matrix" in data:
             rows = [_list(row, "matrix") for row in _list(data["matrix"], "matrix")]
+            if "states" in data and data["states"] not in (len(rows), str(len(rows))):
+                raise InputError(
+                    f"states: a number, here {len(rows)} as the matrix has rows; states are called 0, 1, .., give what"
+                    " they report in values"
+                )
             return cls.of(rows, values=values, cyclic=cyclic)
         size = _integer(data.get("states"), "states")
         triples = [_list(t, "transitions") for t in _list(data["transitions"], "transitions")]

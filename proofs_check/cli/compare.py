@@ -4,6 +4,7 @@ import json
 
 import click
 
+from aoi_tools.solvers.orders import Order
 from exactchains.truth import InputError
 from proofs_check.catalogue import find
 from proofs_check.catalogue.design import compare, order
@@ -38,12 +39,10 @@ def command(words: tuple[str, ...], quantity: str, kind: str | None, digits: int
     first, second = (m.make(assignments(side[1:])) for m, side in zip(models, sides, strict=True))
     names = [m.name for m in models]
     if kind:
-        found = order(first, second)
+        found, back = order(first, second), order(second, first)
         data = {"first": names[0], "second": names[1], "smaller": found.smaller, "violated_at": found.level}
-        text = f"{names[0]} <= {names[1]} stochastically, at every level"
-        if not found.smaller:
-            where = "in the far tail" if found.level is None else f"at level {found.level}"
-            text = f"{names[0]} is not stochastically at most {names[1]}: violated {where}"
+        data |= {"larger": back.smaller, "reverse_violated_at": back.level}
+        text = _order_text(names, found, back)
     else:
         if any(m.quantity(quantity).indexed for m in models):
             raise InputError(
@@ -56,3 +55,20 @@ def command(words: tuple[str, ...], quantity: str, kind: str | None, digits: int
     click.echo(json.dumps(data, indent=1) if as_json else text)
     if not kind and sign == "?":
         click.get_current_context().exit(3)
+
+
+def _order_text(names: list[str], found: Order, back: Order) -> str:
+    one, two = names
+    if found.smaller and back.smaller:
+        return f"{one} = {two} stochastically: the laws agree at every level"
+    if found.smaller or back.smaller:
+        smaller, larger, other = (one, two, back) if found.smaller else (two, one, found)
+        return f"{smaller} <= {larger} stochastically, at every level; not the other way: violated {_where(other)}"
+    return (
+        f"{one} and {two} are not ordered stochastically: {one} <= {two} is violated {_where(found)},"
+        f" {two} <= {one} {_where(back)}"
+    )
+
+
+def _where(found: Order) -> str:
+    return "in the far tail" if found.level is None else f"at level {found.level}"

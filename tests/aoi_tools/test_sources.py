@@ -242,6 +242,7 @@ def test_reducible_source_lists_its_classes():
         (lambda: LowBits(1).weight(fmpq(-1), fmpq(0), None), InputError, "integers >= 0"),
         (lambda: named_source("nowhere"), InputError, "source = 'nowhere'"),
         (lambda: Source.from_document({"matrix": [["1"]], "colour": "red"}), InputError, "unknown field 'colour'"),
+        (lambda: Source.from_document({"matrix": [["1"]], "states": ["calm"]}), InputError, "states: a number, here 1"),
         (lambda: Source.from_document({}), InputError, "either matrix"),
         (lambda: Source.from_document({"states": "2", "transitions": [["0", "1"]]}), InputError, "no triple"),
         (lambda: parsed('{"a": 1, "a": 2}'), InputError, "occurs twice"),

@@ -212,7 +212,23 @@ def test_best_and_compare_are_certified():
     assert pieces.exit_code == 0 and len(pieces.stdout.splitlines()) >= 2
     sides = ["age.feedback", "p=1/2", "d=1/10", "--", "age.actual", "p=1/2"]
     assert json.loads(run("compare", *sides, "--json").stdout)["sign"] == "<"
-    assert json.loads(run("compare", *sides, "--order", "stochastic", "--json").stdout)["smaller"] is True
+    ordered = json.loads(run("compare", *sides, "--order", "stochastic", "--json").stdout)
+    assert (ordered["smaller"], ordered["larger"], ordered["reverse_violated_at"]) == (True, False, 0)
+    for a, b, says in (
+        (
+            sides[:3],
+            sides[4:],
+            "age.feedback <= age.actual stochastically, at every level; not the other way: violated at",
+        ),
+        (sides[4:], sides[:3], "age.feedback <= age.actual stochastically, at every level; not the other way"),
+        (sides[4:], ["age.feedback", "p=1/2", "d=1/2"], "age.actual = age.feedback stochastically: the laws agree"),
+        (
+            ["age.feedback", "p=2/3", "d=1/100"],
+            sides[4:],
+            "are not ordered stochastically: age.feedback <= age.actual is",
+        ),
+    ):
+        assert says in run("compare", *a, "--", *b, "--order", "stochastic").stdout
     assert "two models" in refused("compare", "age.feedback", "p=1/2")
     assert "LO..HI" in refused("best", "age.feedback", "p=1/2", "--over", "n", "--minimise", "age_mean")
 
