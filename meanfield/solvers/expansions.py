@@ -9,6 +9,7 @@ from exactchains.domain import QQ, Balls, ball_ends
 from exactchains.enclosure import Enclosure
 from exactchains.truth import DoesNotExist, InputError
 from meanfield.models.noisy import PowerOfD
+from meanfield.solvers.critical import critical_response
 from meanfield.solvers.fixed_point import fixed_point
 
 __all__ = ["heavy_traffic_offset", "heavy_traffic_slope", "light_traffic"]
@@ -83,7 +84,8 @@ def heavy_traffic_offset(policy: PowerOfD, *, digits: int = 15) -> Enclosure:
 
     Leading terms: :math:`\log(1/(1-\lambda))` over log d for errors at bounded gaps, over
     :math:`\log(d(1-\varepsilon))` at every gap with :math:`\varepsilon < 1/d`, and times :math:`1/\log(d-1) +
-    2/(d-1)` at :math:`\varepsilon = 1/d`, d >= 3.  The offset stays bounded as the load tends to 1; the raw ratio
+    2/(d-1)` at :math:`\varepsilon = 1/d`, d >= 3.  The offset stays bounded as the load tends to 1, by claims
+    ``noisy.*.heavy-traffic`` and ``noisy.independent.critical-constant``, which give explicit bounds; the raw ratio
     converges too slowly to show the constant.
 
     Raises
@@ -92,7 +94,10 @@ def heavy_traffic_offset(policy: PowerOfD, *, digits: int = 15) -> Enclosure:
         Errors at every gap with :math:`\varepsilon > 1/d`, or d = 1, or d = 2 with :math:`\varepsilon = 1/2`: the mean
         response does not grow like a logarithm.
     """
-    mean = fixed_point(policy, digits=digits + 3).mean_response
+    if policy.g is None and policy.d * policy.eps == 1 and policy.d > 2:
+        mean = critical_response(policy, digits=digits + 3)
+    else:
+        mean = fixed_point(policy, digits=digits + 3).mean_response
     balls = Balls(int(3.4 * digits) + 64)
     with balls.working():
         low, high = ball_ends(_slope(policy) * (1 / (1 - arb(policy.load))).log())

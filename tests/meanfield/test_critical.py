@@ -1,0 +1,45 @@
+"""The mean response at d eps = 1 near load 1: against the plain recursion, refined, and far beyond its reach."""
+
+import pytest
+from flint import arb, fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exactchains.truth import Undecided
+from meanfield.models.noisy import PowerOfD
+from meanfield.solvers import critical as critical_solver
+from meanfield.solvers.critical import critical_response
+from meanfield.solvers.expansions import heavy_traffic_slope
+from meanfield.solvers.fixed_point import fixed_point
+
+
+def critical(d, load):
+    return PowerOfD(load, d, None, fmpq(1, d))
+
+
+@given(st.integers(3, 12), st.fractions("1/1000", "19/20", max_denominator=1000), st.integers(1, 12))
+def test_it_agrees_with_the_recursion_to_its_end(d, load, digits):
+    policy = critical(d, fmpq(load.numerator, load.denominator))
+    found, plain = critical_response(policy, digits=digits), fixed_point(policy, digits=14).mean_response
+    assert found.has_digits(digits)
+    assert found.lower <= plain.upper and plain.lower <= found.upper
+
+
+@pytest.mark.parametrize(("d", "load"), [(3, "0.9999"), (3, "0.99999999"), (7, "0.999999"), (40, "0.9999999999")])
+def test_more_levels_stay_inside_the_bounds_of_few(d, load):
+    coarse, fine = (critical_response(critical(d, load), digits=n) for n in (6, 10))
+    assert fine.upper - fine.lower < (coarse.upper - coarse.lower) / 50
+    assert coarse.lower <= fine.lower and fine.upper <= coarse.upper
+
+
+@pytest.mark.parametrize("d", [3, 5])
+def test_the_slope_is_that_of_the_claim(d):
+    near, nearer = (critical_response(critical(d, 1 - fmpq(1, 10**n)), digits=9) for n in (12, 14))
+    gained = arb(heavy_traffic_slope(critical(d, "1/2")).lower) * arb(100).log()
+    assert abs(arb(nearer.lower - near.lower) - gained) < 0.01  # a small period in the logarithm remains
+
+
+def test_too_many_digits_are_refused(monkeypatch):
+    monkeypatch.setattr(critical_solver, "MAX_TERMS", 5000)
+    with pytest.raises(Undecided, match="5000 levels do not give 20 digits"):
+        critical_response(critical(3, "0.999999"), digits=20)
