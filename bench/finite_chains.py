@@ -1,18 +1,24 @@
 """Stationary laws of finite chains, side by side with scipy, flint and mpmath in one run.
 
-    python -m bench.finite_chains [--large] [--huge] [--peers-large] [--growth FILE.svg] [--runs N]
+    python -m bench.finite_chains [--large] [--huge] [--peers-large] [--only TEXT] [--growth FILE.svg] [--runs N]
 
 Ours is certified to 12 digits in every entry and timed from the chain to the certified law.  scipy gets one state
 fixed (an M-matrix system, its best formulation) and is timed from the ready matrix; its worst entry is judged by the
 certified law.  Times are processor seconds: one thread, so the wall clock shows the same on an idle machine.
+
+``--growth`` draws the times of the chains with five servers.  It keeps them beside the figure (FILE.json): what this
+run does not measure, ten million states above all, is drawn as it was measured last.
 """
 
 import argparse
+import json
 import os
 import resource
 import statistics
 import time
 from collections.abc import Callable
+from math import comb
+from pathlib import Path
 from typing import Any
 
 for _library in ("OPENBLAS", "OMP", "MKL"):
@@ -44,14 +50,15 @@ LARGE = {
     "power of two, 4 servers, 68 places": lambda: chains.power_of_two(4, 68),
 }
 HUGE = {"power of two, 5 servers, 63 places": lambda: chains.power_of_two(5, 63)}
-GROWTH = [(5, 8), (5, 13), (5, 19), (5, 26), (5, 38), (5, 63)]
+GROWTH = {comb(5 + places, 5): places for places in (8, 13, 19, 26, 38, 63)}  # states: places of five servers
 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--large", action="store_true", help="3e5 to 1e6 states: two minutes, 1.5 GB")
-    words.add_argument("--huge", action="store_true", help="1e7 states: ten minutes, 12 GB")
+    words.add_argument("--huge", action="store_true", help="1e7 states: some minutes, 7 GB")
     words.add_argument("--peers-large", action="store_true", help="scipy also where it needs minutes")
+    words.add_argument("--only", default="", help="chains whose name contains this text")
     words.add_argument("--growth", metavar="FILE", help="draw the growth of time with the number of states")
     words.add_argument("--runs", type=int, default=3, help="median of so many runs")
     options = words.parse_args()
@@ -59,14 +66,19 @@ def main() -> None:
         f"{'chain':38}{'states':>9} | {'ours s':>7} {'bound':>8} {'method':16} | peer: s, worst error, negative; ratio"
     )
     cases = SMALL | (LARGE if options.large else {}) | (HUGE if options.huge else {})
+    measured = {}
     for name, make in cases.items():
-        compare(name, make, runs=options.runs if name in SMALL else 1, patient=options.peers_large)
-    exact_laws(options.runs)
+        if options.only in name:
+            size, seconds = compare(name, make, runs=options.runs if name in SMALL else 1, patient=options.peers_large)
+            measured[size] = seconds
+    if not options.only:
+        exact_laws(options.runs)
     if options.growth:
-        growth(options.growth, huge=options.huge)
+        growth(Path(options.growth), measured, huge=options.huge)
 
 
-def compare(name: str, make: Callable[[], Any], *, runs: int, patient: bool) -> None:
+def compare(name: str, make: Callable[[], Any], *, runs: int, patient: bool) -> tuple[int, float]:
+    """Print one row of the table; return the number of states and our seconds."""
     raw = make()
     chain, size = chain_from_arrays(*raw), raw[0]
     peers = []
@@ -81,6 +93,7 @@ def compare(name: str, make: Callable[[], Any], *, runs: int, patient: bool) -> 
     line = f"{name:38}{size:9} | {seconds:7.2f} {bound:8.1e} {law.method:16} | "
     line += "".join(judged(peer, raw, law, seconds, runs) for peer in peers)
     print(line + f"[{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB]", flush=True)
+    return size, seconds
 
 
 def judged(peer: str, raw: Any, law: StationaryLaw, ours: float, runs: int) -> str:
@@ -185,17 +198,20 @@ def mpmath_gth(raw: Any) -> list[Any]:
     return [x / total for x in law]
 
 
-def growth(path: str, *, huge: bool) -> None:
-    """Measure 1e3 to 1e6 (1e7) states and draw time against size."""
-    points = []
-    for servers, places in GROWTH if huge else GROWTH[:-1]:
-        raw = chains.power_of_two(servers, places)
-        chain, size = chain_from_arrays(*raw), raw[0]
-        del raw
-        seconds, _ = median(lambda c=chain: stationary(c, digits=DIGITS, method="levels"), 1)
-        points.append((size, seconds))
-        print(f"growth: {size} states {seconds:.2f} s", flush=True)
-    draw(points, path)
+def growth(path: Path, measured: dict[int, float], *, huge: bool) -> None:
+    """Draw time against size, 1e3 to 1e7 states; measure what neither this run nor, for 1e7, an earlier one has."""
+    kept = path.with_suffix(".json")
+    points = {int(size): seconds for size, seconds in json.loads(kept.read_text())} if kept.exists() else {}
+    for size, places in GROWTH.items():
+        if size in measured:
+            points[size] = measured[size]
+        elif huge or size < 2_000_000:
+            chain = chain_from_arrays(*chains.power_of_two(5, places))
+            points[size] = median(lambda c=chain: stationary(c, digits=DIGITS, method="levels"), 1)[0]
+        if size in points:
+            print(f"growth: {size} states {points[size]:.2f} s", flush=True)
+    kept.write_text(json.dumps(sorted(points.items())) + "\n")
+    draw(sorted(points.items()), str(path))
 
 
 def draw(points: list[tuple[int, float]], path: str) -> None:

@@ -28,7 +28,7 @@ class Certified:
     u: tuple[Any, Any]
     error: Any
     method: str
-    system: Scaled
+    system: Any  # Scaled, None as long as nothing is certified
     applied: int = 0
 
     def contracts(self) -> bool:

@@ -13,7 +13,7 @@ from exactchains.solvers.arrays import Arrays
 from exactchains.solvers.block import Block, ScaledBlock
 from exactchains.solvers.certificate import Certified, certify, jumps, renormalised
 from exactchains.solvers.flow import Flow, flow_of
-from exactchains.solvers.scaled import Direct, Levels, Scaled, cut_logs, level_moves, scaled_matrix
+from exactchains.solvers.scaled import Direct, Levels, Scaled, cut_logs, scaled_matrix
 from exactchains.solvers.structure import narrow_order
 from exactchains.solvers.twofold import inflow
 
@@ -112,8 +112,9 @@ def _refined(
     """Correct the approximation with residuals in two doubles until the certificate is good enough or gains no more."""
     h, e = start
     lo, r = np.zeros(flow.size), mode(h, e) if at is None else at
-    scaled, u, before, applied = system(h, e, r), None, np.inf, 0
-    best = Certified(flow, r, h, lo, e, (np.zeros(0), np.zeros(0)), np.full(flow.size, np.inf), "", scaled)
+    scaled: Any = system(h, e, r)
+    u, before, applied = None, np.inf, 0
+    best = Certified(flow, r, h, lo, e, (np.zeros(0), np.zeros(0)), np.array([np.inf]), "", None)
     for _ in range(12):
         rest = inflow(flow, h, lo, e)[0] / (h * flow.exit_high)
         rest[r] = 0
@@ -124,7 +125,8 @@ def _refined(
         if size > 0.1:  # not near yet: scale anew
             applied += scaled.applied
             h, e = _multiplied(flow, h, e, y, sweeping=isinstance(scaled, Levels))
-            lo, before, u, scaled = np.zeros(flow.size), np.inf, None, system(h, e, r)
+            lo, before, u, scaled = np.zeros(flow.size), np.inf, None, None  # one system at a time in memory
+            scaled = system(h, e, r)
             continue
         h, lo = renormalised(h, lo, h * y + lo * y)
         if size < 1e-9 or size > before / 4:
@@ -153,7 +155,7 @@ def _scaled_up(h: Any, e: Any) -> tuple[Any, Any]:
 def _cut_magnitudes(flow: Flow, h: Any, e: Any) -> tuple[Any, Any]:
     """Rescale the levels so that the flow up equals the flow down across every cut."""
     top = np.maximum.reduceat(e, flow.start[:-1])
-    logs = cut_logs(flow, np.ldexp(h, np.maximum(e - top[flow.level], -1000)), top, level_moves(flow))
+    logs = cut_logs(flow, np.ldexp(h, np.maximum(e - top[flow.level], -1000)), top, flow.moves)
     whole = np.floor(logs)
     return _scaled_up(h * np.exp2(logs - whole)[flow.level], e + (whole.astype(np.int64) - top)[flow.level])
 
@@ -181,7 +183,7 @@ def _from_below(flow: Flow, h: Any, e: Any) -> tuple[Any, Any]:
 
 def _positive_sweeps(flow: Flow, h: Any, e: Any) -> tuple[Any, Any]:
     """Run positive Gauss-Seidel cycles with exact cut balance after each."""
-    system, y, moves = Levels(flow, h, e, None), np.ones(flow.size), level_moves(flow)
+    system, y, moves = Levels(flow, h, e, None), np.ones(flow.size), flow.moves
     for _ in range(min(max(20, flow.levels // 4), 400)):
         y = system.sweep(y)
         y *= np.exp2(np.clip(cut_logs(flow, system.x * y, system.top, moves) - system.top, -900, 900))[flow.level]

@@ -4,7 +4,9 @@ Each state's rates are divided by the power of two above its exit rate, which on
 the law: exit rates lie in [1/2, 1], whatever the rates.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from flint import fmpq
 from exactchains.solvers.arrays import Arrays
 from exactchains.solvers.structure import distances
 
+PART = 1 << 14  # states that are worked on at a time: their vectors stay in the cache
 LEAST = 2.0**-400  # rates below this fraction of the exit rate are left to integer arithmetic
 
 
@@ -37,18 +40,66 @@ class Flow:
     exit_high: Any
     exit_low: Any
     degree: Any
-    by_degree: Any
 
     @property
     def levels(self) -> int:
         return len(self.start) - 1
 
-    def target(self) -> Any:
-        """Return the target of every stored transition."""
-        return np.repeat(np.arange(self.size, dtype=self.source.dtype), self.degree)
+    def parts(self) -> Iterator[tuple[int, int, slice]]:
+        """Yield ranges of targets, and where the transitions into them stand: no array of all transitions is needed."""
+        for a in range(0, self.size, PART):
+            b = min(a + PART, self.size)
+            yield a, b, slice(int(self.indptr[a]), int(self.indptr[b]))
+
+    def target(self, a: int, b: int) -> Any:
+        """Return the target of every transition into the states a .. b - 1."""
+        return np.repeat(np.arange(a, b, dtype=self.source.dtype), self.degree[a:b])
+
+    @cached_property
+    def halves(self) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+        """Return rows and sources of the transitions from states before the target, and from those behind it."""
+        before = np.zeros(self.size, self.indptr.dtype)
+        sources: tuple[list[Any], list[Any]] = [], []
+        for a, b, at in self.parts():
+            source = self.source[at]
+            lower = source < self.target(a, b)
+            before[a:b] = _row_counts(lower, self.indptr[a : b + 1])
+            for kept, chosen in zip(sources, (lower, ~lower), strict=True):
+                kept.append(source[chosen])
+        counts = before, self.degree - before
+        found = [
+            (np.r_[0, np.cumsum(count)].astype(self.source.dtype), np.concatenate(kept))
+            for count, kept in zip(counts, sources, strict=True)
+        ]
+        return found[0], found[1]
+
+    @cached_property
+    def moves(self) -> tuple[Any, Any]:
+        """Return the total rates to the next and to the previous level out of every state."""
+        up, down = np.zeros(self.size), np.zeros(self.size)
+        for a, b, at in self.parts():
+            source, rate = self.source[at], self.rate_high[at]
+            if not len(source):
+                continue
+            low, high = int(source.min()), int(source.max()) + 1
+            step = self.level[self.target(a, b)] - self.level[source]
+            for total, k in ((up, 1), (down, -1)):
+                total[low:high] += np.bincount(source - low, rate * (step == k), high - low)
+        return up, down
+
+    @cached_property
+    def layered(self) -> bool:
+        """Return whether no transition stays within a level."""
+        parts = ((self.level[self.source[at]] != self.level[self.target(a, b)]).all() for a, b, at in self.parts())
+        return all(parts)
 
     def level_sum(self, values: Any) -> Any:
         return np.add.reduceat(values, self.start[:-1])
+
+
+def _row_counts(chosen: Any, indptr: Any) -> Any:
+    """Return how many entries of each row are chosen; ``indptr`` may start anywhere."""
+    return np.diff(np.r_[0, np.cumsum(chosen)][indptr - indptr[0]])
 
 
 def flow_of(chain: Arrays, reference: int = 0) -> Flow | None:
@@ -82,7 +133,6 @@ def flow_of(chain: Arrays, reference: int = 0) -> Flow | None:
         exit_high=exit_high[order],
         exit_low=None if exit_low is None else exit_low[order],
         degree=degree,
-        by_degree=np.argsort(-degree, kind="stable"),
     )
 
 
@@ -92,7 +142,8 @@ def _two_words(chain: Arrays) -> Any:
     if rates.dtype != object and int(rates.max(initial=0)) < 2**53 // max(1, int(np.diff(indptr).max(initial=1))):
         total = np.add.reduceat(rates, indptr[:-1]).astype(float)  # exact: below 2^53
         shift = np.frexp(total)[1].astype(np.int64)
-        high = np.ldexp(rates.astype(float), -np.repeat(shift, np.diff(indptr)))
+        high = rates.astype(float)
+        high *= np.repeat(np.ldexp(1.0, -shift), np.diff(indptr))
         return high, None, np.ldexp(total, -shift), None, shift
     high, low = np.empty(len(rates)), np.empty(len(rates))
     exits, shift = np.empty((2, n)), np.zeros(n, np.int64)

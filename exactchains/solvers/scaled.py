@@ -15,6 +15,12 @@ import scipy.sparse.linalg as sla
 
 from exactchains.solvers.flow import Flow
 from exactchains.solvers.krylov import bicgstab
+from exactchains.solvers.twofold import two_to
+
+try:  # scipy's own product of the rows of a matrix with a vector, added in place
+    from scipy.sparse._sparsetools import csr_matvec
+except ImportError:
+    csr_matvec = None
 
 LU_OPTIONS = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
 
@@ -30,13 +36,22 @@ class Scaled(Protocol):
 
 def scaled_matrix(flow: Flow, h: Any, e: Any, reference: int | None) -> Any:
     """Return W (CSR, one row per target); row and column of the reference state are zero."""
-    target = flow.target()
-    data = np.ldexp(h[flow.source] * flow.rate_high, np.clip(e[flow.source] - e[target], -1000, 1000))
-    data /= (h * flow.exit_high)[target]
-    if reference is not None:
-        data[flow.source == reference] = 0
-        data[flow.indptr[reference] : flow.indptr[reference + 1]] = 0
+    data = np.empty(len(flow.source))
+    for a, b, at in flow.parts():
+        data[at] = _scaled_rows(flow, (h, e), reference, (a, b, at))
     return sp.csr_matrix((data, flow.source, flow.indptr), shape=(flow.size, flow.size))
+
+
+def _scaled_rows(flow: Flow, x: tuple[Any, Any], reference: int | None, part: tuple[int, int, slice]) -> Any:
+    """Return the entries of W in the rows of some states."""
+    (h, e), (a, b, at) = x, part
+    source, target = flow.source[at], flow.target(a, b) - a
+    data = h[source] * flow.rate_high[at]
+    data *= two_to(np.clip(e[source] - e[a:b][target], -1000, 1000))
+    data /= (h[a:b] * flow.exit_high[a:b])[target]
+    if reference is not None:
+        data[(source == reference) | (target == reference - a)] = 0
+    return data
 
 
 class Direct:
@@ -64,35 +79,50 @@ class Direct:
 class Levels:
     """Krylov iteration preconditioned by aggregation over levels, one sweep down and one sweep up.
 
-    A sweep is a triangular solve, compiled (SuperLU without fill); the aggregated system is tridiagonal because
-    transitions join neighbouring levels only.
+    A sweep is a triangular solve, by levels where no transition stays within one, else compiled (SuperLU without
+    fill); the aggregated system is tridiagonal because transitions join neighbouring levels only.
     """
 
     def __init__(self, flow: Flow, h: Any, e: Any, reference: int | None) -> None:
         self.flow, self.applied = flow, 0
-        W = scaled_matrix(flow, h, e, reference)
         self.top = np.maximum.reduceat(e, flow.start[:-1])  # exponent of each level
         self.x = np.ldexp(h, e - self.top[flow.level])
         self.weight = self.x * flow.exit_high
         if reference is not None:
             self.weight[reference] = 0
-        self.bands = self._aggregated(W)
-        lower = flow.source < flow.target()
-        self.below, self.above = _entries(W, lower), _entries(W, ~lower)
-        del W
-        self.up_solve, self.down_solve = _triangle(self.below), _triangle(self.above)
+        self._assemble(h, e, reference)
+        if flow.layered:
+            self.up_solve, self.down_solve = _layers(self.below, flow, 1), _layers(self.above, flow, -1)
+        else:
+            self.up_solve, self.down_solve = _triangle(self.below), _triangle(self.above)
 
-    def _aggregated(self, W: Any) -> Any:
-        """Return the tridiagonal system of the levels, by which the coarse correction is found."""
-        flow, target = self.flow, self.flow.target()
-        flux = W.data * self.weight[target]
-        target = flow.level[target]
-        step = flow.level[flow.source] - target
-        into = [np.bincount(target, flux * (step == k), flow.levels) for k in (-1, 0, 1)]
-        bands = np.zeros((3, flow.levels))
-        bands[0, 1:], bands[1], bands[2, :-1] = -into[2][:-1], flow.level_sum(self.weight) - into[1], -into[0][1:]
-        bands[1][bands[1] <= 0] = 1.0
-        return bands
+    def _assemble(self, h: Any, e: Any, reference: int | None) -> None:
+        """Form the halves of W, and the tridiagonal system of the levels, by which the coarse correction is found."""
+        flow = self.flow
+        halves = [np.empty(len(sources)) for _, sources in flow.halves]
+        filled, into = [0, 0], np.zeros((3, flow.levels))
+        for a, b, at in flow.parts():
+            data, target = _scaled_rows(flow, (h, e), reference, (a, b, at)), flow.target(a, b)
+            lower = flow.source[at] < target
+            for k, chosen in enumerate((lower, ~lower)):
+                kept = data[chosen]
+                halves[k][filled[k] : filled[k] + len(kept)] = kept
+                filled[k] += len(kept)
+            data *= self.weight[target]
+            level = flow.level[target]
+            step, first = flow.level[flow.source[at]] - level, int(flow.level[a])
+            for k in (-1, 0, 1):
+                found = np.bincount(level - first, data * (step == k))
+                into[k + 1, first : first + len(found)] += found
+        shape = (flow.size, flow.size)
+        self.below, self.above = (
+            sp.csr_matrix((data, sources, rows), shape=shape)
+            for data, (rows, sources) in zip(halves, flow.halves, strict=True)
+        )
+        self.bands = np.zeros((3, flow.levels))
+        self.bands[0, 1:], self.bands[2, :-1] = -into[2][:-1], -into[0][1:]
+        self.bands[1] = flow.level_sum(self.weight) - into[1]
+        self.bands[1][self.bands[1] <= 0] = 1.0
 
     def apply(self, y: Any) -> Any:
         return y - self.below @ y - self.above @ y
@@ -101,9 +131,16 @@ class Levels:
         """Return M r for the preconditioner M, and (I - W) M r, which the last sweep knows up to one half product."""
         self.applied += 1
         coarse = la.solve_banded((1, 1), self.bands, self.flow.level_sum(self.weight * r), check_finite=False)
-        z = self.down_solve(r + self.below @ coarse[self.flow.level])
-        y = self.up_solve(r + self.above @ z)
-        return y, r + self.above @ (z - y)
+        b = self.below @ coarse[self.flow.level]
+        b += r
+        z = self.down_solve(b)
+        b -= z
+        np.subtract(r, b, out=b)  # r + above z: the sweep has solved z - above z = b
+        y = self.up_solve(b)
+        z -= y
+        b = self.above @ z
+        b += r
+        return y, b
 
     def sweep(self, y: Any) -> Any:
         """Return one positive Gauss-Seidel cycle from ``y``, for the homogeneous equations."""
@@ -119,10 +156,30 @@ class Levels:
         return y * norm
 
 
-def _entries(W: Any, chosen: Any) -> Any:
-    """Return the matrix of the chosen entries of W."""
-    indptr = np.r_[0, np.cumsum(chosen, dtype=np.int32)][W.indptr].astype(np.int32)
-    return sp.csr_matrix((W.data[chosen], W.indices[chosen], indptr), shape=W.shape)
+def _layers(strict: Any, flow: Flow, step: int) -> Any:
+    """Return the solver of (I - strict) y = b where ``strict`` leads to a level from the one before (behind) only."""
+    ends = flow.start.tolist()
+    order = range(flow.levels)[::step][1:]
+
+    def solve(b: Any) -> Any:
+        y = b.copy()
+        for k in order:
+            rows = slice(ends[k], ends[k + 1])
+            add_product(strict, rows, y)
+        return y
+
+    return solve
+
+
+def add_product(A: Any, rows: slice, y: Any) -> None:
+    """Add the given rows of A y to those of y, in place; they must not depend on themselves."""
+    start = A.indptr[rows.start : rows.stop + 1]
+    if csr_matvec is not None:
+        csr_matvec(rows.stop - rows.start, A.shape[1], start, A.indices, A.data, y, y[rows])
+        return
+    at = slice(start[0], start[-1])
+    part = sp.csr_matrix((A.data[at], A.indices[at], start - start[0]), shape=(len(start) - 1, A.shape[1]))
+    y[rows] += part @ y
 
 
 def _triangle(strict: Any) -> Any:
@@ -142,10 +199,3 @@ def cut_logs(flow: Flow, x: Any, top: Any, moves: tuple[Any, Any]) -> Any:
     """
     up, down = (flow.level_sum(x * rate) for rate in moves)
     return np.r_[0.0, np.cumsum(np.log2(up[:-1]) - np.log2(down[1:]))] + top[0]
-
-
-def level_moves(flow: Flow) -> tuple[Any, Any]:
-    """Return the total rates to the next and to the previous level out of every state."""
-    step = flow.level[flow.target()] - flow.level[flow.source]
-    up, down = (np.bincount(flow.source, flow.rate_high * (step == k), flow.size) for k in (1, -1))
-    return up, down

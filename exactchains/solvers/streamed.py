@@ -170,7 +170,6 @@ class _Walk:
             exit_high=np.ldexp(total, -shift),
             exit_low=None,
             degree=degree,
-            by_degree=np.argsort(-degree, kind="stable"),
         ), slice(at, at + self.source.size(level))
 
     def _out(self, level: int) -> tuple[Any, ...]:

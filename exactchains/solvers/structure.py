@@ -21,6 +21,8 @@ class Structure:
 def structure(flow: Arrays) -> Structure:
     """Return the communicating structure of a chain."""
     count, component = connected_components(flow.graph(), directed=True, connection="strong")
+    if count == 1:
+        return Structure((np.arange(flow.size),), np.zeros(0, np.int64))
     closed = np.ones(count, bool)
     leaving = component[flow.sources()] != component[flow.targets]
     closed[component[flow.sources()[leaving]]] = False

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from flint import fmpq
 from hypothesis import given, settings
@@ -9,6 +10,9 @@ from hypothesis import strategies as st
 
 from exactchains import Balls, DoesNotExist, FiniteChain, InputError, PrecisionExhausted, stationary
 from exactchains.domain import encloses
+from exactchains.solvers import scaled
+from exactchains.solvers.arrays import arrays
+from exactchains.solvers.flow import flow_of
 from exactchains.solvers.stationary import extremal_laws, removed_equation
 from tests.exactchains.chains import (
     birth_death,
@@ -167,6 +171,24 @@ def test_power_of_two_against_exact_arithmetic(method):
     exact = stationary(chain)
     for digits in (15, 45):
         assert_encloses(stationary(chain, digits=digits, method=method), exact, digits)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_sweeps_by_levels_are_triangular_solves(own, monkeypatch):
+    """The product of scipy and the plain one give what the compiled factors give."""
+    if not own:
+        monkeypatch.setattr(scaled, "csr_matvec", None)
+    flow = flow_of(arrays(power_of_two(3, 6)))
+    assert flow.layered
+    h, e = np.linspace(0.5, 0.99, flow.size), -np.arange(flow.size) // 7
+    system, b = scaled.Levels(flow, h, e, 5), np.cos(np.arange(flow.size))
+    whole = scaled.scaled_matrix(flow, h, e, 5)
+    for strict, solve in ((system.below, system.up_solve), (system.above, system.down_solve)):
+        y = solve(b)
+        assert np.abs(y - strict @ y - b).max() < 1e-13 * np.abs(y).max()
+        assert np.abs(scaled._triangle(strict)(b) - y).max() < 1e-12 * np.abs(y).max()
+    y, product = system.both(b)
+    assert np.abs(y - whole @ y - product).max() < 1e-12 * np.abs(y).max()
 
 
 def test_hub_of_large_degree():
