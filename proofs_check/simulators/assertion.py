@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from unittest import SkipTest
 
+from exactchains.truth import InputError
 from proofs_check.simulators.validation import Validation, validate
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, Verdict
 from proofs_check.simulators.wording import lines
@@ -54,8 +55,24 @@ def assert_agrees(
     >>> assert_agrees(jobs, "mm1", {"lam": "1/2", "mu": "1"}, quantity="mean_response").verdict.value
     'agrees'
     """
+    __tracebackhide__ = True
+    found = examine(data, model, parameters, quantity=quantity, margin=margin, **options)
+    return insist(found, undecided)
+
+
+def examine(
+    data: Any, model: str, parameters: Mapping[str, str], *, quantity: str | Sequence[str], **options: Any
+) -> Validation:
+    """Return the finding on one quantity or several."""
     quantities = [quantity] if isinstance(quantity, str) else list(quantity)
-    found = validate(model, parameters, data, quantities=quantities, margin=margin, **options)
+    return validate(model, parameters, data, quantities=quantities, **options)
+
+
+def insist(found: Validation, undecided: str = "fail") -> Validation:
+    """Fail unless everything agrees; ``undecided`` is ``fail`` or ``skip``."""
+    __tracebackhide__ = True
+    if undecided not in ("fail", "skip"):
+        raise InputError(f"undecided = {undecided!r}: allowed are fail and skip")
     if found.verdict is Verdict.UNDECIDED and undecided == "skip":
         raise SkipTest("\n".join(lines(found)))
     if found.verdict is not Verdict.AGREES:

@@ -4,8 +4,10 @@ Shares with the exact code the rule that defines the policy, and none of its cha
 """
 
 import heapq
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -14,7 +16,7 @@ from exactchains.truth import InputError
 from meanfield.models.policy import Policy, Server
 from proofs_check.simulators.pieces import Floats
 
-Rule = Callable[[tuple[tuple[int, int], ...]], tuple[list[int], list[float]]]
+BLOCK = 4_096  # jobs whose random numbers are drawn at a time
 
 
 def server_trace(
@@ -52,18 +54,18 @@ def server_trace(
 
 def _chooser(policy: Policy, pool: list[int], rng: Generator) -> Callable[[list[int]], int]:
     """Return the draw of a server for a job, given the numbers of jobs present at each."""
-    sample = _sampler(policy, pool, rng)
+    samples, uniform = _samples(policy, pool, rng), _in_blocks(lambda: rng.random(BLOCK))
     known: dict[tuple[tuple[int, int], ...], tuple[list[int], list[float]]] = {}
 
     def choose(present: list[int]) -> int:
-        seen = sample()
-        state = tuple((pool[s], present[s]) for s in seen)
+        seen = next(samples)
+        state = tuple([(pool[s], present[s]) for s in seen])
         if state not in known:
             if len(known) > 200_000:
                 known.clear()
             known[state] = _routed(policy, state)
         positions, sums = known[state]
-        u = rng.random()
+        u = next(uniform)
         return seen[next((p for p, high in zip(positions, sums, strict=True) if u < high), positions[-1])]
 
     return choose
@@ -74,18 +76,36 @@ def _routed(policy: Policy, state: tuple[tuple[int, int], ...]) -> tuple[list[in
     return list(shares), list(accumulate(float(x) for x in shares.values()))
 
 
-def _sampler(policy: Policy, pool: list[int], rng: Generator) -> Callable[[], list[int]]:
-    """Return the draw of the servers that a job sees, in the order in which it sees them."""
+def _samples(policy: Policy, pool: list[int], rng: Generator) -> Iterator[list[int]]:
+    """Yield the servers that each job sees, in the order in which it sees them."""
     n, d = len(pool), policy.d
     if d is None:
-        everyone = list(range(n))
-        return lambda: everyone
-    weights = np.array([float(policy.weight(Server(j, policy.pools.speeds[j], 0))) for j in pool])
-    if policy.weighting == "uniform":
-        if policy.replacement:
-            return lambda: rng.integers(n, size=d).tolist()
-        return lambda: rng.permutation(n)[:d].tolist()
-    chances = weights / weights.sum()
+        return itertools.repeat(list(range(n)))
     if not policy.replacement and d > n:
         raise InputError(f"d = {d}: at most n = {n} servers are sampled without replacement")
-    return lambda: rng.choice(n, size=d, replace=policy.replacement, p=chances).tolist()
+    if policy.weighting == "uniform":
+        if policy.replacement:
+            return _in_blocks(lambda: rng.integers(n, size=(BLOCK, d)))
+        return _in_blocks(lambda: _distinct(n, d, rng))
+    weights = np.array([float(policy.weight(Server(j, policy.pools.speeds[j], 0))) for j in pool])
+    if policy.replacement:
+        return _in_blocks(lambda: rng.choice(n, size=(BLOCK, d), p=weights / weights.sum()))
+    race = lambda: rng.exponential(size=(BLOCK, n)) / weights  # noqa: E731  # who comes first is drawn by weight
+    return _in_blocks(lambda: np.argsort(race(), axis=1)[:, :d])
+
+
+def _distinct(n: int, d: int, rng: Generator) -> Any:
+    """Return rows of ``d`` distinct servers in random order: the k-th is drawn among those not yet taken."""
+    seen = np.empty((BLOCK, 0), dtype=np.int64)
+    for k in range(d):
+        new = rng.integers(n - k, size=BLOCK)
+        for taken in np.sort(seen, axis=1).T:
+            new += new >= taken
+        seen = np.column_stack([seen, new])
+    return seen
+
+
+def _in_blocks(draw: Callable[[], Any]) -> Iterator[Any]:
+    """Yield the rows of one block of draws after the other."""
+    while True:
+        yield from draw().tolist()

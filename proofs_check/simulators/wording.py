@@ -65,6 +65,20 @@ def plain(found: Validation) -> dict[str, Any]:
     }
 
 
+def properties(found: Validation) -> dict[str, str]:
+    """Return the verdicts as short names and texts, for the properties of a test case."""
+    given: dict[str, str] = {}
+    for finding in found.findings:
+        j = finding.judgement
+        low, high = j.estimate.interval(j.confidence)
+        given |= {
+            f"exaq.{j.label}.verdict": j.verdict.value,
+            f"exaq.{j.label}.exact": shown_exact(j.exact.enclosure),
+            f"exaq.{j.label}.simulated": f"{j.estimate.value:.6g} in [{low:.6g}, {high:.6g}]",
+        }
+    return given
+
+
 def _plain(finding: Finding) -> dict[str, Any]:
     j, e = finding.judgement, finding.judgement.estimate
     low, high = e.interval(j.confidence)

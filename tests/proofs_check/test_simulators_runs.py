@@ -1,15 +1,19 @@
 """Reference simulators against slow simulations of the definition, and against the exact values of every model."""
 
+import itertools
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from exactchains import InputError
 from meanfield.models.noisy import PowerOfD
+from meanfield.models.pools import Pools
 from meanfield.models.shortest import JSQ
 from proofs_check.catalogue import find
 from proofs_check.simulators.balancing_suspects import RandomError
 from proofs_check.simulators.queue_runs import job_trace
-from proofs_check.simulators.server_runs import server_trace
+from proofs_check.simulators.server_runs import _distinct, _samples, server_trace
 from proofs_check.simulators.validation import validate
 
 CASES = {
@@ -151,3 +155,21 @@ def test_errors_to_a_random_server_are_named(g):
     finding = validate(model, words, dict(zip(header, rows.T, strict=True)), quantities=["mean_queue"], margin="3%")
     named = [suspect.fault for suspect in finding.findings[0].diagnosis.matches]
     assert any("random sampled server" in fault for fault in named)
+
+
+class Speedy(RandomError):
+    weighting = "speed"
+
+
+def test_servers_are_sampled_uniformly_or_by_speed_with_and_without_replacement():
+    counts = np.bincount(_distinct(4, 3, np.random.default_rng(1)) @ [16, 4, 1], minlength=64)
+    tuples = [16 * i + 4 * j + k for i in range(4) for j in range(4) for k in range(4) if len({i, j, k}) == 3]
+    assert counts.sum() == counts[tuples].sum() and stats.chisquare(counts[tuples]).pvalue > 1e-3
+    pools = Pools.read("1/2:3/2,1/2:1/2")
+    for replacement, share in ((False, (3 / 4, 1 / 4)), (True, (9 / 16, 3 / 16, 3 / 16, 1 / 16))):
+        policy = Speedy("1/2", 2, None, 0, replacement, pools)
+        seen = np.array(list(itertools.islice(_samples(policy, [0, 1], np.random.default_rng(2)), 4096))) @ [2, 1]
+        pairs = [0, 1, 2, 3] if replacement else [1, 2]  # (0, 1) first sees the fast server
+        found = np.bincount(seen, minlength=4)
+        assert found.sum() == found[pairs].sum()
+        assert stats.chisquare(found[pairs], 4096 * np.array(share)).pvalue > 1e-3
