@@ -1,10 +1,12 @@
 """Is a rule monotone? Exact test on small systems: more jobs somewhere never lead to fewer jobs elsewhere."""
 
-from itertools import combinations, combinations_with_replacement, product
+from collections.abc import Callable
+from itertools import accumulate, combinations, combinations_with_replacement, product
 from typing import Any
 
 from flint import fmpq
 
+from exactchains.truth import InputError
 from meanfield.finite import moved
 from meanfield.models.policy import Loads, Policy
 
@@ -13,10 +15,13 @@ __all__ = ["monotonicity_violation"]
 Arrivals = list[tuple[Loads, Any]]
 
 
-def monotonicity_violation(policy: Policy, *, n: int, most: int) -> tuple[Loads, Loads] | None:
+def monotonicity_violation(
+    policy: Policy, *, n: int, most: int, order: str = "coordinate"
+) -> tuple[Loads, Loads] | None:
     r"""Return loads q <= q' whose arrivals cannot be coupled in order; None if no loads up to ``most`` are such.
 
-    The order compares sorted loads pool by pool.  By Strassen's theorem the arrival from q can be coupled below that
+    Order ``"coordinate"`` compares sorted loads pool by pool, ``"majorisation"`` the sums of the k longest queues of
+    equal servers, for every k.  By Strassen's theorem the arrival from q can be coupled below that
     from q' iff every set A of targets of q has :math:`P(A) \le P'(\{y' : y \le y' \text{ for some } y \in A\})`, which
     is checked exactly.  Services are ordered by rank, whatever the rule, so that the whole chain is monotone.
 
@@ -31,13 +36,14 @@ def monotonicity_violation(policy: Policy, *, n: int, most: int) -> tuple[Loads,
     True
     """
     policy.check(n)
+    below = _order(policy, order)
     sizes = policy.pools.sizes(n)
     queues = [list(combinations_with_replacement(range(most + 1), size)) for size in sizes]
     states = list(product(*queues))
     arrivals = {s: [(moved(s, j, k, 1), x) for (j, k), x in policy.law(s).items()] for s in states}
     for low in states:
         for high in states:
-            if low != high and _below(low, high) and not _coupled(arrivals[low], arrivals[high]):
+            if low != high and below(low, high) and not _coupled(arrivals[low], arrivals[high], below):
                 return low, high
     return None
 
@@ -46,9 +52,22 @@ def _below(low: Loads, high: Loads) -> bool:
     return all(a <= b for x, y in zip(low, high, strict=True) for a, b in zip(x, y, strict=True))
 
 
-def _coupled(low: Arrivals, high: Arrivals) -> bool:
+def _order(policy: Policy, name: str) -> Callable[[Loads, Loads], bool]:
+    if name == "coordinate":
+        return _below
+    if name != "majorisation" or len(policy.pools) > 1:
+        raise InputError(f"order = {name!r}: allowed are coordinate and, for equal servers, majorisation")
+    return _majorised
+
+
+def _majorised(low: Loads, high: Loads) -> bool:
+    sums = (accumulate(reversed(loads[0])) for loads in (low, high))
+    return all(a <= b for a, b in zip(*sums, strict=True))
+
+
+def _coupled(low: Arrivals, high: Arrivals, below: Callable[[Loads, Loads], bool]) -> bool:
     """Return whether Hall's condition holds for every set of targets of the lower state."""
-    above = [{j for j, (y, _) in enumerate(high) if _below(x, y)} for x, _ in low]
+    above = [{j for j, (y, _) in enumerate(high) if below(x, y)} for x, _ in low]
     every = set(range(len(high)))
     open_targets = [i for i in range(len(low)) if above[i] != every]  # a set with a free target reaches everything
     for size in range(1, len(open_targets) + 1):

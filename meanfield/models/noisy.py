@@ -119,6 +119,16 @@ class PowerOfD(Policy):
         }
 
     @property
+    def majorised(self) -> bool:  # type: ignore[override]
+        """Whether the chain is monotone in weak majorisation, for every n: sums of the k longest queues stay ordered.
+
+        Without errors or with errors at every gap the rank that gains has a law of its own.  With d = 2, g = 1 and
+        eps <= 1/2 see the claim ``noisy.finite.majorisation``; larger eps or g, or more samples, break it.
+        """
+        ranked = self.g is None or self.g == 0 or self.eps == 0 or self.d == 1
+        return bool(ranked or (self.d == 2 and self.g == 1 and 2 * self.eps <= 1))
+
+    @property
     def rule(self) -> dict[str, Any]:
         return {"rule": "power-of-d", "d": self.d, "g": self.g, "eps": str(self.eps), "replacement": self.replacement}
 

@@ -62,6 +62,7 @@ class Policy:
     weighting: str = "uniform"
     homogeneous: ClassVar[bool] = False  # when all servers are busy, only differences of queues matter
     monotone: ClassVar[bool] = False  # more jobs somewhere never lead to fewer jobs elsewhere (coupling proof)
+    majorised: bool = False  # equal servers, monotone: nor does a job moved from a queue to one as long or longer
     symmetric: ClassVar[bool] = False  # the answer goes with the servers, in whatever order a sample lists them
 
     def __init__(self, load: Any, pools: Any = EQUAL) -> None:

@@ -14,6 +14,7 @@ from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Unde
 from meanfield.finite import reward
 from meanfield.models.policy import Policy
 from meanfield.solvers.poisson import Certificate, LevelReward, poisson
+from meanfield.solvers.replacement import Order
 from meanfield.solvers.shapes import ShapeSet, comparison, grown, lifted
 
 __all__ = ["ServerSystem", "require_stable", "server_system"]
@@ -89,6 +90,8 @@ class ServerSystem:
             "lower": _listed(self.proofs[name, index, "lower"]),
             "upper": _listed(self.proofs[name, index, "upper"]),
         }
+        if self._order("mean_queue") != "coordinate":
+            proof["order"] = self._order("mean_queue")
         if name == "tail":
             proof["moments"] = _listed(self.proofs["mean_queue", None, "upper"])
         pools = [[text(p.fraction), text(p.speed)] for p in self.policy.pools]
@@ -104,13 +107,17 @@ class ServerSystem:
     def _bound(self, name: str, index: int | None, side: Any) -> fmpq:
         key = (name, index, side)
         if key not in self.proofs:
-            chain = comparison(self.found, side)
+            chain = comparison(self.found, side, self._order(name))
             found = poisson(chain, self._reward(name, index), top=self.top, law=self.law, bits=self.bits)
             if found is None:
                 raise PrecisionExhausted(f"{name}: no {side} bound at this effort; ask for more digits or another n")
             self.proofs[key] = found
         bound = self.proofs[key].bound
         return fmpq(bound.numerator, bound.denominator)
+
+    def _order(self, name: str) -> Order:
+        """Return the finest order known for the rule in which the reward increases."""
+        return "majorisation" if self.policy.majorised and name == "mean_queue" else "coordinate"
 
     def _scale(self, name: str, index: int | None) -> int:
         """Return a number that makes the reward an integer at every state."""

@@ -18,6 +18,7 @@ from meanfield.solvers.shapes import Comparison, lifted
 __all__ = ["Certificate", "LevelReward", "poisson"]
 
 Objects = NDArray[np.object_]
+SPARE = 36  # bits of V beyond those that the residuals need
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,8 @@ class _Exact:
             residual = np.concatenate(
                 [[_ratio(int(x) - whole, unit) for x in self.drift(level)] for level in range(p.top + 1)]
             )
+            if step and np.abs(residual).max() < 2.0 ** (SPARE - self.bits):
+                return
             dx = p.solve(-residual)
             level_mean += _fixed(float(dx[0]), self.bits)
             correction = np.concatenate([[0.0], dx[1:]]).reshape(self.values.shape)

@@ -2,9 +2,8 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from fractions import Fraction
 from math import lcm
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,17 +12,11 @@ from numpy.typing import NDArray
 from exactchains.truth import InputError, PrecisionExhausted
 from meanfield.finite import moved, services
 from meanfield.models.policy import Loads, Policy
+from meanfield.solvers.replacement import Order, Side, filled, split, transferred
 
 __all__ = ["Comparison", "ShapeSet", "comparison", "grown"]
 
 Ints = NDArray[np.int64]
-Side = Literal["upper", "lower"]
-
-
-def split(loads: Loads, direction: tuple[int, ...]) -> tuple[int, Loads]:
-    """Return the largest level with loads >= level * direction, and the loads above it: level and shape."""
-    level = min(queue[0] // v for queue, v in zip(loads, direction, strict=True))
-    return level, lifted(loads, direction, -level)
 
 
 def lifted(loads: Loads, direction: tuple[int, ...], by: int) -> Loads:
@@ -97,20 +90,15 @@ class ShapeSet:
         """Return the flow out of the set."""
         return sum(self.entering(law).values())
 
-    def replaced(self, i: int, move: Move, side: Side) -> Loads | None:
+    def replaced(self, move: Move, side: Side, order: Order) -> Loads | None:
         """Return the target made larger (upper) or smaller (lower) until its shape is in the set; None: no move."""
+        if order == "majorisation":
+            loads = transferred(move.target, self.place, side)
+            if loads is not None:
+                return loads
         if move.arrival == (side == "lower"):
             return None
-        loads = move.target
-        while split(loads, self.direction)[1] not in self.place:
-            by_pool = list(enumerate(zip(loads, self.direction, strict=True)))
-            if side == "upper":  # the server that one more job fills least
-                _, pool = min((Fraction(queue[0] + 1, v), j) for j, (queue, v) in by_pool)
-                loads = moved(loads, pool, loads[pool][0], 1)
-            else:
-                _, pool = max((Fraction(queue[-1], v), -j) for j, (queue, v) in by_pool)
-                loads = moved(loads, -pool, loads[-pool][-1], -1)
-        return loads
+        return filled(move.target, self.place, self.direction, side)
 
 
 @dataclass(frozen=True)
@@ -127,14 +115,18 @@ class Comparison:
     common: int
 
 
-def comparison(found: ShapeSet, side: Side) -> Comparison:
-    """Return the chain above (or below) the true one in the coordinate order: same rates, some targets replaced."""
+def comparison(found: ShapeSet, side: Side, order: Order = "coordinate") -> Comparison:
+    """Return the chain above (or below) the true one in an order: same rates, some targets replaced."""
     tables: list[list[tuple[int, int, int, Any]]] = [[], []]
     for where, i, j, step, rate in found.inner:
         tables[where].append((i, j, step, rate))
+    known: dict[tuple[Loads, bool], Loads | None] = {}
     for entries in found.waiting.values():
         for where, i, move in entries:
-            loads = found.replaced(i, move, side)
+            key = move.target, move.arrival
+            if key not in known:
+                known[key] = found.replaced(move, side, order)
+            loads = known[key]
             if loads is not None:
                 step, target = split(loads, found.direction)
                 tables[where].append((i, found.place[target], step, move.rate))

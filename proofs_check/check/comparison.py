@@ -8,7 +8,7 @@ moments, which its own V of quadratic growth gives.  V is listed on levels 0..to
 alpha l^2 + linear_i l + constant_i beyond, where Q V + f is affine in l.
 
 Caps    top and bits up to 100,000; 10,000 jobs at a server of a shape; targets outside the set are replaced in at most
-        100,000 steps and 100 more a shape
+        100,000 steps and 1000 more a shape
 """
 
 from fractions import Fraction
@@ -16,26 +16,31 @@ from math import lcm
 from typing import Any
 
 from proofs_check.check.exact import Rejected, fields, integer, items, rational, word
-from proofs_check.check.routing import Loads, System, moved
+from proofs_check.check.replacement import Replacement
+from proofs_check.check.routing import Loads, System
 
 Move = tuple[int, int, int]  # shape after, levels up, rate
 MAX_TOP = 100_000
 MAX_JOBS = 10_000
-FREE_STEPS, STEPS_A_SHAPE = 100_000, 100
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
     """Accept bounds of the mean queue, or of the fraction of servers with at least ``index`` jobs."""
     stated = fields(conclusion, "quantity index bounds")
-    quantity, data = word(stated["quantity"]), fields(proof, "shapes top bits lower upper", "moments")
+    quantity, data = word(stated["quantity"]), fields(proof, "shapes top bits lower upper", "moments order")
     if quantity not in ("mean_queue", "tail"):
         raise Rejected(f"unknown quantity {quantity[:40]!r}")
     index = integer(stated["index"], 1) if quantity == "tail" else None
     if quantity == "mean_queue" and stated["index"] is not None:
         raise Rejected("the mean queue has no index")
-    chains = {side: _Chain(System(problem), data, side) for side in ("upper", "lower")}
+    system, order = System(problem), word(data.get("order", "coordinate"))
+    if order not in ("coordinate", "majorisation") or (order == "majorisation" and not system.majorised):
+        raise Rejected("the rule is not known to be monotone in this order")
+    increasing = order if quantity == "mean_queue" else "coordinate"  # a tail is not increasing in weak majorisation
+    chains = {side: _Chain(system, data, side, increasing) for side in ("upper", "lower")}
     if quantity == "tail":
-        chains["upper"].bound(fields(proof, "moments shapes top bits lower upper")["moments"], None)
+        moments = fields(proof, "moments shapes top bits lower upper", "order")["moments"]
+        _Chain(system, data, "upper", order).bound(moments, None)
     low, high = (rational(x) for x in items(stated["bounds"], 2))
     if not chains["upper"].bound(data["upper"], index) <= high:
         raise Rejected("the upper chain does not give this bound")
@@ -46,17 +51,17 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
 class _Chain:
     """One comparison chain: transitions of every shape from level 0 and from the levels above."""
 
-    def __init__(self, system: System, data: Any, side: str) -> None:
+    def __init__(self, system: System, data: Any, side: str, order: str) -> None:
         self.system, self.upper = system, side == "upper"
         self.top, self.bits = integer(data["top"], 1), integer(data["bits"], 1)
         if self.top > MAX_TOP or self.bits > MAX_TOP:
             raise Rejected("top or bits out of bounds")
         self.shapes = [self._shape(x) for x in items(data["shapes"])]
-        self.steps = FREE_STEPS + STEPS_A_SHAPE * len(self.shapes)  # left for replacements
         self.place = {shape: i for i, shape in enumerate(self.shapes)}
         flat = tuple((0,) * size for size in system.sizes)
         if len(self.place) != len(self.shapes) or flat not in self.place:
             raise Rejected("shapes are distinct and contain the empty one")
+        self.replaced = Replacement(system, self.place, self.upper, order)
         exact = [[self._moves(shape, level) for shape in self.shapes] for level in (0, 1)]
         self.common = lcm(*(rate.denominator for rows in exact for row in rows for _, _, rate in row))
         self.moves: list[list[list[Move]]] = [
@@ -78,26 +83,12 @@ class _Chain:
         for target, rate, arrival in self.system.transitions(self.system.lifted(shape, level)):
             step, after = self.system.split(target)
             if after not in self.place:
-                if arrival != self.upper:
-                    continue  # the lower chain loses the arrival, the upper chain the service
-                step, after = self.system.split(self._replaced(target))
+                instead = self.replaced(target, arrival)
+                if instead is None:
+                    continue
+                step, after = self.system.split(instead)
             found.append((self.place[after], step - level, rate))
         return found
-
-    def _replaced(self, loads: Loads) -> Loads:
-        """Return larger (upper) or smaller (lower) loads whose shape is in the set."""
-        while self.system.split(loads)[1] not in self.place:
-            self.steps -= 1
-            if self.steps < 0:
-                raise Rejected("the set of shapes is too sparse: replacements take too many steps")
-            pools = list(enumerate(zip(loads, self.system.direction, strict=True)))
-            if self.upper:
-                _, pool = min((Fraction(queue[0] + 1, v), j) for j, (queue, v) in pools)
-                loads = moved(loads, pool, loads[pool][0], 1)
-            else:
-                _, pool = max((Fraction(queue[-1], v), -j) for j, (queue, v) in pools)
-                loads = moved(loads, -pool, loads[-pool][-1], -1)
-        return loads
 
     def bound(self, proof: Any, index: int | None) -> Fraction:
         """Return the bound that V proves for jobs per server (None) or for servers with at least ``index`` jobs."""

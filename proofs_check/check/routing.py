@@ -28,6 +28,7 @@ class System:
         if sum(f * s for f, s in pools) != 1:
             raise Rejected("the mean speed is not 1")
         self.sizes = [s.numerator for s in sizes]
+        self.majorised = False  # monotone in weak majorisation too
         self.law, self.direction = self._rule(table(data["policy"]))
 
     def _rule(self, policy: Any) -> tuple[Callable[[Loads], Law], tuple[int, ...]]:
@@ -58,6 +59,7 @@ class System:
             raise Rejected("power of d needs equal servers, 0 <= eps <= 1 and a small d")
         if not data["replacement"] and d > n:
             raise Rejected("d above n without replacement")
+        self.majorised = gap in (None, 0) or eps == 0 or d == 1 or (d == 2 and gap == 1 and eps <= Fraction(1, 2))
 
         def inside(a: int) -> Fraction:  # all sampled servers lie in a given set of a servers
             return Fraction(a, n) ** d if data["replacement"] else Fraction(comb(a, d), comb(n, d))

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from itertools import accumulate, combinations_with_replacement
 
 import pytest
 from flint import fmpq
@@ -13,6 +14,7 @@ from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 from meanfield.solvers.enclosures import server_system
+from meanfield.solvers.replacement import split, transferred
 from proofs_check.check.document import check, loads
 from proofs_check.check.exact import Rejected
 from proofs_check.check.routing import System
@@ -156,6 +158,55 @@ def test_spoiled_certificates_are_rejected(accepted, spoil):
     spoil(document)
     with pytest.raises(Rejected):
         check(document)
+
+
+@pytest.fixture(scope="module")
+def majorised():
+    document = _document(PowerOfD("9/10", 2, 1, "1/2"), 3, 4)
+    assert document["proof"]["order"] == "majorisation"
+    check(document)
+    return document
+
+
+def _reorder(order):
+    def apply(document):
+        document["proof"]["order"] = order
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        _reorder("coordinate"),
+        _reorder("convex"),
+        _change(["proof"], lambda p: {k: v for k, v in p.items() if k != "order"}),
+        _change(["problem", "policy", "eps"], "51/100"),
+        _change(["problem", "policy", "g"], 2),
+        _change(["problem", "policy", "d"], 3),
+    ],
+)
+def test_weak_majorisation_is_stated_and_only_for_its_rules(majorised, spoil):
+    """The V of a chain that moves jobs between queues proves nothing for a chain that adds or removes them."""
+    document = copy.deepcopy(majorised)
+    spoil(document)
+    with pytest.raises(Rejected):
+        check(document)
+
+
+@pytest.mark.parametrize("side", ["upper", "lower"])
+def test_replacements_are_ordered_and_keep_the_number_of_jobs(side):
+    """Against brute force over all loads with as many jobs: above (below) in every sum of the longest queues."""
+    inside = {((0, 0, 1, 4),): 0, ((0, 1, 1, 3),): 0, ((0, 0, 0, 5),): 0, ((0, 1, 2, 2),): 0, ((0, 0, 3, 3),): 0}
+    for queue in combinations_with_replacement(range(5), 4):
+        found = transferred((queue,), inside, side)
+        if found is None:
+            continue
+        low, high = (queue, found[0]) if side == "upper" else (found[0], queue)
+        sums = [list(accumulate(sorted(q, reverse=True))) for q in (low, high)]
+        assert all(a <= b for a, b in zip(*sums, strict=True))
+        assert sums[0][-1] == sums[1][-1]
+        assert split(found, (1,))[1] in inside
 
 
 def test_a_tail_needs_moments():

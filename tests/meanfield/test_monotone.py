@@ -2,6 +2,7 @@
 
 import pytest
 
+from exactchains.truth import InputError
 from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ, SpeedAwareJIQ
 from meanfield.models.noisy import PowerOfD
@@ -39,6 +40,44 @@ TWO, THREE = "1/2:3/2,1/2:1/2", "1/3:3/2,1/3:1,1/3:1/2"
 def test_shipped_rules(policy, n, most):
     assert policy.monotone
     assert monotonicity_violation(policy, n=n, most=most) is None
+
+
+@pytest.mark.parametrize(
+    ("policy", "n", "most"),
+    [
+        (PowerOfD("1/2", 2, 1, "1/2"), 3, 5),
+        (PowerOfD("1/2", 2, 1, "1/2"), 4, 3),
+        (PowerOfD("1/2", 2, 1, "1/5", True), 4, 3),
+        (PowerOfD("1/2", 3, 0), 4, 3),
+        (PowerOfD("1/2", 3, None, "3/4"), 4, 3),
+        (PowerOfD("1/2", 3, None, 1, True), 3, 4),
+    ],
+    ids=repr,
+)
+def test_rules_monotone_in_weak_majorisation(policy, n, most):
+    assert policy.majorised
+    assert monotonicity_violation(policy, n=n, most=most, order="majorisation") is None
+
+
+@pytest.mark.parametrize(
+    ("policy", "pair"),
+    [
+        (PowerOfD("1/2", 2, 1, "51/100"), (((1, 1, 2),), ((0, 2, 2),))),
+        (PowerOfD("1/2", 2, 2, "1/100"), (((0, 2, 2),), ((0, 1, 3),))),
+        (PowerOfD("1/2", 3, 1, "1/100"), (((1, 1, 2),), ((0, 2, 2),))),
+    ],
+    ids=repr,
+)
+def test_rules_not_monotone_in_weak_majorisation(policy, pair):
+    """First case: the longest queue grows with chance 2 eps/3 from the balanced loads, 1/3 from the others."""
+    assert not policy.majorised
+    assert policy.monotone
+    assert monotonicity_violation(policy, n=3, most=3, order="majorisation") == pair
+
+
+def test_weak_majorisation_is_for_equal_servers():
+    with pytest.raises(InputError, match="order = 'majorisation'"):
+        monotonicity_violation(JSQ(TWO, "1/2"), n=2, most=2, order="majorisation")
 
 
 class Parity(Policy):

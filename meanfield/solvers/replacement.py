@@ -1,0 +1,66 @@
+"""Targets outside a set of shapes, replaced by larger or smaller loads in an order that the rule keeps."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Literal
+
+from meanfield.finite import moved
+from meanfield.models.policy import Loads
+
+__all__ = ["Order", "Side", "filled", "split", "transferred"]
+
+Side = Literal["upper", "lower"]
+Order = Literal["coordinate", "majorisation"]
+
+
+def split(loads: Loads, direction: tuple[int, ...]) -> tuple[int, Loads]:
+    """Return the largest level with loads >= level * direction, and the loads above it: level and shape."""
+    level = min(queue[0] // v for queue, v in zip(loads, direction, strict=True))
+    return level, tuple(tuple(q - level * v for q in queue) for queue, v in zip(loads, direction, strict=True))
+
+
+def filled(loads: Loads, place: dict[Loads, int], direction: tuple[int, ...], side: Side) -> Loads:
+    """Return the loads after jobs are added (upper) or removed (lower) until the shape is in ``place``."""
+    while split(loads, direction)[1] not in place:
+        by_pool = list(enumerate(zip(loads, direction, strict=True)))
+        if side == "upper":  # the server that one more job fills least
+            _, pool = min((Fraction(queue[0] + 1, v), j) for j, (queue, v) in by_pool)
+            loads = moved(loads, pool, loads[pool][0], 1)
+        else:
+            _, pool = max((Fraction(queue[-1], v), -j) for j, (queue, v) in by_pool)
+            loads = moved(loads, -pool, loads[-pool][-1], -1)
+    return loads
+
+
+def transferred(loads: Loads, place: dict[Loads, int], side: Side) -> Loads | None:
+    r"""Return equal servers' loads after one job changes its queue, with a shape in ``place``; None: no such move.
+
+    Upper: from a queue to one at least as long; lower: from a queue to one shorter by two or more.  The number of jobs
+    stays, and of all moves that leave the least queue its jobs the one with the least change of
+    :math:`\sum 2^{-q_i}`, the jobs that idle servers will soon miss, is taken.
+    """
+    queue = loads[0]
+    unit = queue[-1] + 1 - queue[0]
+    found = [
+        (sum(1 << (unit - q + queue[0]) for q in after) * (1 if side == "upper" else -1), after)
+        for after in set(_moves(queue, side))
+        if split((after,), (1,))[1] in place
+    ]
+    return (min(found)[1],) if found else None
+
+
+def _moves(queue: tuple[int, ...], side: Side) -> Iterator[tuple[int, ...]]:
+    values = sorted(set(queue))
+    for a in values:
+        for b in values:
+            if side == "lower" and b >= a + 2:
+                yield _changed(queue, a, a + 1, b, b - 1)
+            elif side == "upper" and queue[0] < a and (a < b or (a == b and queue.count(a) > 1)):
+                yield _changed(queue, a, a - 1, b, b + 1)
+
+
+def _changed(queue: tuple[int, ...], a: int, to_a: int, b: int, to_b: int) -> tuple[int, ...]:
+    rest = list(queue)
+    rest.remove(a)
+    rest.remove(b)
+    return tuple(sorted([*rest, to_a, to_b]))
