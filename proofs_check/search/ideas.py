@@ -48,6 +48,19 @@ _AT_MOST = Idea(
 _AT_LEAST = Idea(
     {}, {"Y": ["y", ">="], "m": ["m", ">"], "q": ["1+(d-1)*y", ">"], "v": ["y*((d-1)*m+a-1)-(a-1)*m", ">="]}
 )
+_DIFFERENCES = Idea(
+    {},
+    {
+        "D": ["d", ">="],
+        "P": ["P", ">="],
+        "A": ["A", ">="],
+        "B": ["B", ">="],
+        "m": ["M-p*P", ">="],
+        "n": ["M-N-p*P", ">="],
+        "a": ["M-A-d*h*P", ">="],
+        "w": ["M-N-A+B-d*h*P", ">="],
+    },
+)
 _HEAVY = {
     ("noisy.independent.heavy-traffic", 1): _SLOPE,
     ("noisy.independent.heavy-traffic", 2): _HARMONIC,
@@ -93,19 +106,21 @@ _HEAVY = {
     ("noisy.independent.critical-constant", 13): Idea(
         {}, {"x": ["x", ">="], "h": ["1-2*b*x", ">="], "p": ["1-b*x", ">"], "w": ["b*S+2*b^2*T-L", ">="]}
     ),
-    ("noisy.dependent.heavy-traffic", 16): Idea(
+    ("noisy.dependent.heavy-traffic", 16): _DIFFERENCES,
+    ("noisy.dependent.heavy-traffic", 17): Idea(
         {}, {"F": ["F", ">="], "Z": ["Z", ">="], "z": ["D^2-Z", ">="], "e": ["(1-y)^2-F", ">="]}
     ),
-    ("noisy.dependent.heavy-traffic", 17): _HARMONIC,
-    ("noisy.dependent.heavy-traffic", 18): _AT_MOST,
-    ("noisy.dependent.heavy-traffic", 19): Idea(
+    ("noisy.dependent.heavy-traffic", 18): _HARMONIC,
+    ("noisy.dependent.heavy-traffic", 19): _AT_MOST,
+    ("noisy.dependent.heavy-traffic", 20): Idea(
         {}, {"W": ["W", ">="], "late": ["y-delta", ">="], "w": ["W*Y-y", ">="]}
     ),
-    ("noisy.dependent.heavy-traffic", 21): Idea(
+    ("noisy.dependent.heavy-traffic", 22): Idea(
         {}, {"Y": ["y", ">="], "m": ["m", ">"], "q": ["1+C*y", ">"], "v": ["y*(C*m+1)-m", ">="]}
     ),
-    ("noisy.dependent.heavy-traffic", 22): Idea({}, {**_LEFT, "V": ["V", ">="], "w": ["X+V-x-n*S", ">="]}),
-    ("noisy.dependent.tail-base", 15): Idea({}, {"P": ["P-1", ">="], "o": ["Q-P", ">="]}),
+    ("noisy.dependent.heavy-traffic", 23): Idea({}, {**_LEFT, "V": ["V", ">="], "w": ["X+V-x-n*S", ">="]}),
+    ("noisy.dependent.tail-base", 16): _DIFFERENCES,
+    ("noisy.dependent.tail-base", 20): Idea({}, {"P": ["P-1", ">="], "o": ["Q-P", ">="]}),
 }
 
 IDEAS = {

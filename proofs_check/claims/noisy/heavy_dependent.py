@@ -1,34 +1,13 @@
 """Heavy traffic with errors at gaps up to g: the mean response up to a constant that depends on d and g only."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 from proofs_check.claim import Claim, Scope, Source, Statement, together
 from proofs_check.claims.age.domains import stated
-from proofs_check.claims.noisy import growth
-from proofs_check.claims.noisy.dependent import MODEL, joined
+from proofs_check.claims.noisy import growth, windows
+from proofs_check.claims.noisy.dependent import MODEL
 from proofs_check.claims.noisy.heavy import RESPONSE
 from proofs_check.claims.noisy.heavy import joined as constants
-
-INSTANCES = [(2, 1), (2, 2), (3, 1), (3, 2)]  # (d, g) of the check against the live flow
-
-
-@cache
-def _flow(d: int, g: int, k: int) -> Statement:
-    """x_k^d <= P_k <= x_k^d + eps (x_((k-g)^+) - x_(k+g))^d for the live flow on ordered tails, x_0 for the constant 1."""
-    depth = k + 2 * g + 1
-    field, whole = joined(d, g, k, depth, ends=True)
-    ordered = {f"p{i}": [f"x{i}-x{i + 1}", ">="] for i in range(depth - 1)} | {"x": [f"x{depth - 1}", ">="]}
-    domain = {"eps": ["eps", ">="], "f": ["1-eps", ">="], **ordered}
-    window = f"(x{max(k - g, 0)}-x{k + g})"
-    return Statement(
-        "sign",
-        {"variables": list(field.names), "domain": domain},
-        stated(
-            (field.text(whole), ">=", f"x{k}^{d}"),
-            (field.text(whole), "<=", f"x{k}^{d} + eps*{window}^{d}"),
-        ),
-    )
 
 
 def _powers() -> Statement:
@@ -155,7 +134,8 @@ CLAIMS = (
         source=Source(("P1", "P2"), "states"),
         scope=Scope.ALL,
         statement=lambda: together(
-            *(_flow(d, g, k) for d, g in INSTANCES for k in (1, g, g + 1, g + 2)),
+            *windows.tail_forms(),
+            windows.differences(),
             _powers(),
             growth.harmonic(),
             growth.at_most(),
@@ -166,23 +146,26 @@ CLAIMS = (
             _total(),
             constants(),
         ),
-        assumptions=MODEL
-        + "; 1 = x_0 >= x_1 >= .. >= 0, x_(k+1) = lam P_k, E T = P_0 + P_1 + .. by Little's law; rows beyond g + 1 are shifts",
-        argument="A sample at level k or above gives P_k >= x_k^d; another job joins there only by an error in a sample with"
-        " longest >= k > shortest and gap at most g, all in [k-g, k+g-1]: P_k <= x_k^d + D_k^d, D_k = x_((k-g)^+) - x_(k+g) (checked in"
-        " the live flow for d = 2, 3 and g = 1, 2 by the first 16 parts)."
-        " Write y = 1 - x, delta = 1 - lam = y_1; the facts on powers hold for every d (parts 17, 18)."
-        " Below: y_(k+1) <= delta + d y_k, so x_1 + .. + x_K >= K - d/(d-1)^2 for every K with d^K delta <= 1 (part 19), and E T is at"
-        " least that sum. Above: D_k <= y_(k+g) <= (d+1)^g y_k (part 20), and D_k^d <= D_k^2, so y_(k+1) >= 1 - x_k^d - D_k^d >="
-        " d y_k/(1 + C y_k) while y_k <= 1/C, C = d - 1 + 4 (d+1)^(2g)/d (part 21); hence x <= C/(C+1) from level K + 2 on if d^(K+1)"
-        " delta >= 1 (part 22). There x_(k+1) <= x_k - x_k (1-x_k) + D_k. The D_k sum to at most 2 g: each is 2 g neighbouring drops of x,"
-        " and for each of the 2 g offsets the drops sum to at most 1. So the x sum to at most (1 + 2 g) (C+1) (part 23), the P_k <= x_k + D_k"
-        " to 2 g more (part 24), and the K + 1 levels before to at most K + 1. K is the integer part of log(1/delta)/log d (part 25).",
+        assumptions=MODEL + "; 1 = x_0 >= x_1 >= .. >= 0, x_(k+1) = lam P_k, E T = P_0 + P_1 + .. by Little's law",
+        argument=windows.ARGUMENT
+        + "; with x_k for every c_i the sum is (b - x_k)^d, so P_k >= x_k^d, and with x_(k+g) it gives P_k <= x_k^d + D_k^d, D_k = b -"
+        " x_(k+g): a job joins level k or above by an error only if its whole sample is in [k-g, k+g-1]."
+        " Write y = 1 - x, delta = 1 - lam = y_1; the facts on powers hold for every d (parts 18, 19)."
+        " Below: y_(k+1) <= delta + d y_k, so x_1 + .. + x_K >= K - d/(d-1)^2 for every K with d^K delta <= 1 (part 20), and E T is at"
+        " least that sum. Above: D_k <= y_(k+g) <= (d+1)^g y_k (part 21), and D_k^d <= D_k^2, so y_(k+1) >= 1 - x_k^d - D_k^d >="
+        " d y_k/(1 + C y_k) while y_k <= 1/C, C = d - 1 + 4 (d+1)^(2g)/d (part 22); hence x <= C/(C+1) from level K + 2 on if d^(K+1)"
+        " delta >= 1 (part 23). There x_(k+1) <= x_k - x_k (1-x_k) + D_k. The D_k sum to at most 2 g: each is 2 g neighbouring drops of x,"
+        " and for each of the 2 g offsets the drops sum to at most 1. So the x sum to at most (1 + 2 g) (C+1) (part 24), the P_k <= x_k + D_k"
+        " to 2 g more (part 25), and the K + 1 levels before to at most K + 1. K is the integer part of log(1/delta)/log d (part 26).",
         definitions=RESPONSE,
+        uses=("noisy.routing.formula",),
         witness={
             **{f"x{i}": f"1/{2**i}" for i in range(12)},
             "lam": "1/2",
             "eps": "1/2",
+            "p": "1",
+            "s": "1",
+            "h": "1",
             "y": "1/100",
             "D": "1/2",
             "delta": "1/2",

@@ -1,27 +1,9 @@
 """How fast the double exponential tail falls with errors at gaps up to g: the base of its exponent."""
 
-from functools import cache
-
 from proofs_check.claim import Claim, Scope, Source, Statement, together
 from proofs_check.claims.age.domains import stated
-from proofs_check.claims.noisy.dependent import DEFINITIONS, MODEL, joined
-
-INSTANCES = [(2, 1), (2, 2), (3, 1), (3, 2)]  # (d, g) of the check against the live flow
-
-
-@cache
-def _flow(d: int, g: int, k: int) -> Statement:
-    """P_k >= eps d p_k p_(k-g)^(d-1), p_j = x_j - x_(j+1), for the live flow on ordered tails."""
-    depth = k + 2 * g + 1
-    field, whole = joined(d, g, k, depth, ends=True)
-    ordered = {f"p{i}": [f"x{i}-x{i + 1}", ">="] for i in range(depth - 1)} | {"x": [f"x{depth - 1}", ">="]}
-    domain = {"eps": ["eps", ">="], "f": ["1-eps", ">="], **ordered}
-    here, below = f"(x{k}-x{k + 1})", f"(x{k - g}-x{k - g + 1})"
-    return Statement(
-        "sign",
-        {"variables": list(field.names), "domain": domain},
-        stated((field.text(whole), ">=", f"eps*{d}*{here}*{below}^{d - 1}")),
-    )
+from proofs_check.claims.noisy import windows
+from proofs_check.claims.noisy.dependent import DEFINITIONS, MODEL
 
 
 def _coefficient() -> Statement:
@@ -122,31 +104,34 @@ CLAIMS = (
         source=Source((), "ours"),
         scope=Scope.ALL,
         statement=lambda: together(
-            *(_flow(d, g, k) for d, g in INSTANCES for k in (g, g + 1, g + 2)),
+            *windows.tail_forms(),
+            windows.differences(),
             _coefficient(),
             _half(),
             _shift(),
             _root(),
             _recurrence(),
         ),
-        assumptions=MODEL
-        + "; d >= 2, finite g, eps > 0; the ordered tail of finite sum at rest, x_(k+1) = lam P_k; rows beyond g + 1 are shifts",
-        argument="g >= 1, k >= g: a sample of one server with k jobs and d - 1 with k - g errs with chance eps, so P_k >= eps d p_k"
-        " p_(k-g)^(d-1), p = x_k - x_(k+1) (checked in the live flow for d = 2, 3 and g = 1, 2 by the first 12 parts). As x_k tends to 0,"
-        " p_k >= x_k/2 and p_(k-g) >= x_(k-g)/2 from some level on, by noisy.dependent.tail (parts 13, 14). So L_k = -log x_k satisfies"
-        " L_(k+1) <= L_k + (d-1) L_(k-g) + log(2^d/(lam eps d)), and by noisy.dependent.tail L_(k+1) >= L_k + (d-1) L_(k-g) -"
-        " log(lam (1 + eps d)); for g = 0 there are no errors and L_(k+1) = d L_k - log lam is both. A shift of L removes the constant"
-        " (part 15). beta > 1 exists and is unique: beta^g (beta-1) increases without bound from 0 at 1 (part 16). L_k tends to infinity, so there are m, n > 0 with"
-        " m beta^k <= shifted L_k <= n beta^k on g + 1 neighbouring levels; by strong induction over k it holds on all later ones, each step"
-        " being part 17. Taking logarithms, dividing by k: the limit.",
+        assumptions=MODEL + "; d >= 2, finite g, eps > 0; the ordered tail of finite sum at rest, x_(k+1) = lam P_k",
+        argument=windows.ARGUMENT
+        + ", by d p_k p_(k-g)^(d-1) at least at i = k - g, if x_k takes the place of x_(k+1), p_j = x_j - x_(j+1); with x_k for every c_i"
+        " the sum is (b - x_k)^d. So P_k >= eps d p_k p_(k-g)^(d-1) for k >= g >= 1: a sample of one server with k jobs and d - 1 with k - g"
+        " errs. As x_k tends to 0, p_k >= x_k/2 and p_(k-g) >= x_(k-g)/2 from some level on, by noisy.dependent.tail (parts 18, 19). So L_k ="
+        " -log x_k satisfies L_(k+1) <= L_k + (d-1) L_(k-g) + log(2^d/(lam eps d)), and by noisy.dependent.tail L_(k+1) >= L_k + (d-1)"
+        " L_(k-g) - log(lam (1 + eps d)); for g = 0 there are no errors and L_(k+1) = d L_k - log lam is both. A shift of L removes the"
+        " constant (part 20). beta > 1 exists and is unique: beta^g (beta-1) increases without bound from 0 at 1 (part 21). L_k tends to"
+        " infinity, so there are m, n > 0 with m beta^k <= shifted L_k <= n beta^k on g + 1 neighbouring levels; by strong induction over k"
+        " it holds on all later ones, each step being part 22. Taking logarithms, dividing by k: the limit.",
         definitions=DEFINITIONS,
-        uses=("noisy.dependent.tail",),
+        uses=("noisy.dependent.tail", "noisy.routing.formula"),
         witness={
             **{f"x{i}": f"1/{2**i}" for i in range(12)},
             "lam": "1/2",
             "eps": "1/2",
             "d": "2",
             "c": "1",
+            "p": "1",
+            "s": "1",
             "x": "1/100",
             "y": "0",
             "b": "1/6",
