@@ -219,7 +219,7 @@ def _switch_points(curves: Sequence[Any], low: fmpq, high: fmpq) -> list[Enclosu
     while True:
         with Balls(prec).working():
             roots: Any = product.complex_roots()  # real roots have imaginary part exactly 0
-            found = [Enclosure.of(r.real) for r, _ in roots if r.imag == 0]
+            found = [_end(Enclosure.of(r.real)) for r, _ in roots if r.imag == 0]
         inside = sorted((r for r in found if r.upper > low and r.lower < high), key=lambda r: r.lower)
         clear = all(a.upper < b.lower for a, b in pairwise(inside))
         if clear and all(r.lower > low and r.upper < high for r in inside):
@@ -228,6 +228,10 @@ def _switch_points(curves: Sequence[Any], low: fmpq, high: fmpq) -> list[Enclosu
         prec *= 2
         if prec > 20_000:
             raise Undecided("the switching points were not isolated")
+
+
+def _end(root: Enclosure) -> Enclosure:
+    return Enclosure.exact(root.lower) if root.lower == root.upper else root
 
 
 def _without_root(poly: fmpz_poly, x: fmpq) -> fmpz_poly:

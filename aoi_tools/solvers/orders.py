@@ -30,7 +30,10 @@ def recurrence(law: SlotLaw) -> tuple[int, int, Any]:
         return law.period, law.period, law.actual.failure
     if isinstance(law, LaggedLaw):
         return law.lag, 1, law.after_failure.failure
-    raise InputError("a stochastic order over all levels needs a closed form; this scheme has none")
+    raise InputError(
+        "a stochastic order over all levels needs a closed form, and one of the schemes has none; compare means or"
+        " variances, or single tails (slot_ccdf)"
+    )
 
 
 def stochastic_order(first: Any, second: Any) -> Order:

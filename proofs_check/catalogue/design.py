@@ -1,12 +1,13 @@
 """Design questions on named age models: best integer parameter, switching points, comparisons."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aoi_tools.solvers.age import QUANTITIES
 from aoi_tools.solvers.design import Best, Design, Piece, best, best_along, difference
 from aoi_tools.solvers.orders import Order, stochastic_order
-from exactchains.enclosure import Result
+from exactchains.domain import Rigor
+from exactchains.enclosure import Enclosure, Result
 from exactchains.number import rational
 from exactchains.truth import InputError
 from proofs_check.catalogue.age_parts import AgeProblem
@@ -53,6 +54,48 @@ def compare(first: AgeProblem, second: AgeProblem, *, quantity: str, digits: int
     return difference(_design(first), _design(second), quantity=quantity, digits=digits)
 
 
+def enclosed_difference(models: Sequence[Model], things: Sequence[Any], *, quantity: str, digits: int = 15) -> Result:
+    """Return the difference of one quantity of two models of any kind, from both enclosures.
+
+    Digits double until its sign is certain, up to 8 times ``digits``.
+    """
+    for asked in (digits, 2 * digits, 4 * digits, 8 * digits):
+        one, two = (m.results(thing, [quantity], [], asked)[0] for m, thing in zip(models, things, strict=True))
+        rigor = min(one.enclosure.rigor, two.enclosure.rigor)
+        gap = Enclosure(one.lower - two.upper, one.upper - two.lower, rigor)
+        if rigor is not Rigor.ENCLOSED or gap.lower > 0 or gap.upper < 0:
+            break
+    return Result(gap, quantity, method="difference of two enclosures")
+
+
+def crossings(
+    models: Sequence[Model], words: Sequence[Mapping[str, str]], *, along: Range, quantity: str
+) -> list[Piece]:
+    """Return which of two models (0, 1 or both) has the smaller quantity as a shared parameter moves, pieces isolated.
+
+    A model in whose words the parameter stands keeps it fixed, as does one that has none.
+    """
+    word, moved = along[0], []
+    for model, given in zip(models, words, strict=True):
+        has = any(word in (p.name, p.symbol) for p in model.parameters)
+        fixed = has and any(model.parameter(key).name == model.parameter(word).name for key in given)
+        moved.append(None if fixed or not has else model.parameter(word).name)
+        _asked(model, quantity)
+    movers = [(m, name) for m, name in zip(models, moved, strict=True) if name]
+    if not movers:
+        raise InputError(f"{word} is no free parameter of either model; leave it out of the given parameters")
+    if any(m.parameter(name).kind != "rational" for m, name in movers):
+        raise InputError(f"{word} is no real parameter: move one such as eps or p")
+    ends = tuple(movers[0][0].parameter(movers[0][1]).read(str(x)) for x in along[1:])
+    start = [{name: str(ends[0])} if name else {} for name in moved]
+    values = [m.read({**given, **more}) for m, given, more in zip(models, words, start, strict=True)]
+
+    def make(k: int, x: Any) -> Design:
+        return _design(models[k].build(values[k] | ({moved[k]: x} if moved[k] else {})))
+
+    return best_along(make, (0, 1), interval=(ends[0], ends[1]), quantity=quantity)
+
+
 def order(first: AgeProblem, second: AgeProblem) -> Order:
     """Return whether the slot age of ``first`` is stochastically at most that of ``second``."""
     return stochastic_order(first.scheme, second.scheme)
@@ -60,7 +103,7 @@ def order(first: AgeProblem, second: AgeProblem) -> Order:
 
 def _design(problem: AgeProblem) -> Design:
     if not isinstance(problem, AgeProblem):
-        raise InputError("design questions are answered for age.* models")
+        raise InputError("best integers, orders and crossings are answered for age.* models only")
     return Design(problem.scheme, problem.sampling)
 
 

@@ -230,6 +230,22 @@ def test_best_and_compare_are_certified():
     ):
         assert says in run("compare", *a, "--", *b, "--order", "stochastic").stdout
     assert "two models" in refused("compare", "age.feedback", "p=1/2")
+    along = run("compare", *sides[4:], "--", "age.feedback", "p=1/2", "--along", "d=0..1").stdout
+    assert along == (
+        "d from 0 (exact) to 1/2 (exact): age.actual > age.feedback\n"
+        "d from 1/2 (exact) to 1 (exact): age.actual < age.feedback\n"
+    )
+    moved = ["age.actual", "code=rpc", "n=10", "m=6", "--", "age.actual", "code=rpc", "n=7", "m=6", "--along"]
+    pieces = json.loads(run("compare", *moved, "eps=1/10..1/2", "--quantity", "age_mean", "--json").stdout)["pieces"]
+    assert [piece["sign"] for piece in pieces] == [">", "<"]
+    for eps, sign in (("147/1000", ">"), ("148/1000", "<")):
+        at = [w for word in moved[:-1] for w in ([word, f"eps={eps}"] if word == "m=6" else [word])]
+        assert f"first age.actual {sign} second age.actual" in run("compare", *at, "--quantity", "age_mean").stdout
+    assert "no free parameter" in refused("compare", *moved, "q=0..1")
+    assert "no real parameter" in refused("compare", *moved[:2], "m=6", "--", *moved[:2], "m=5", "--along", "n=6..9")
+    queues = ["md1", "lam=1/2", "mu=1", "--", "mm1", "lam=1/2", "mu=1", "--quantity", "age_mean"]
+    assert "md1 < mm1, difference -0.351278729299871 (enclosed)" in run("compare", *queues).stdout
+    assert run("compare", *queues[:4], *queues[:3]).exit_code == 2
     assert "LO..HI" in refused("best", "age.feedback", "p=1/2", "--over", "n", "--minimise", "age_mean")
 
 
