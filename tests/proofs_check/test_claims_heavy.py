@@ -22,6 +22,10 @@ def chance(policy, x, k):
     return sum((law.get((0, j), fmpq(0)) for j in range(k, len(x))), fmpq(0))
 
 
+def late(x, i):
+    return x[i] if i < len(x) else fmpq(0)
+
+
 def tails(seed, length):
     """Return ordered tails 1 = x_0 >= x_1 >= .., some of them equal, and 0 at the end."""
     draw = random.Random(seed)
@@ -38,6 +42,10 @@ def test_where_a_noisy_job_goes_lies_between_the_bounds_of_the_proofs(d, g, eps)
         for k in range(1, len(x) - g):
             below = x[max(k - g, 0)]
             reached = chance(policy, x, k)
+            terms = (
+                (x[i] - late(x, i + g + 1)) ** d - (x[i + 1] - late(x, i + g + 1)) ** d for i in range(max(k - g, 0), k)
+            )
+            assert reached == x[k] ** d + policy.eps * (sum(terms, -((below - x[k]) ** d)))
             assert x[k] ** d <= reached <= x[k] ** d + policy.eps * (below - x[k + g]) ** d
             if k >= g:
                 step = [x[i] - x[i + 1] for i in (k, k - g)]
