@@ -5,12 +5,14 @@ import json
 import re
 import time
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from exactchains.spread import spread
 from proofs_check.check import document
 from proofs_check.check.counterexample import inside
 from proofs_check.check.exact import Rejected, rational
@@ -57,9 +59,20 @@ class Verification:
         return self.status in (Status.PROVED, Status.REFUTED)
 
 
-def verify(*patterns: str) -> list[Verification]:
-    """Return the verification of every matching claim, by id; see :func:`proofs_check.registry.matching`."""
-    return [verification(c.id) for c in matching(patterns)]
+def verify(*patterns: str, executor: Executor | None = None) -> list[Verification]:
+    """Return the verification of every matching claim, by id; see :func:`proofs_check.registry.matching`.
+
+    With an ``executor`` of processes the certificates are checked there.
+    """
+    found = matching(patterns)
+    checked = spread(_outcome, [c.id for c in found], executor)
+    return [Verification(c, *outcome) for c, outcome in zip(found, checked, strict=True)]
+
+
+def _outcome(name: str) -> tuple[Status, str, int, float]:
+    """Return a verification as what pickles: claims hold models."""
+    v = verification(name)
+    return v.status, v.reason, v.size, v.seconds
 
 
 @cache

@@ -1,10 +1,12 @@
 """``exaq table NAME|SPEC.toml``: tables in which every digit is certain."""
 
+from concurrent.futures import Executor
 from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
+from exactchains.spread import processes
 from exactchains.truth import InputError, PrecisionExhausted
 from proofs_check.cli.progress import progress
 from proofs_check.store.store import Store
@@ -24,6 +26,7 @@ from proofs_check.tables.table import NOTATIONS, Table
 @click.option("--digits", type=click.IntRange(1, 100_000), help="certain digits  [default: those of the table]")
 @click.option("--notation", type=click.Choice(list(NOTATIONS)), help="how numbers are written")
 @click.option("--store", type=click.Path(dir_okay=False, path_type=Path), help="results store: what it knows stays")
+@click.option("--jobs", type=click.IntRange(1), help="processes that compute cells  [default: 1]")
 @click.option("--quiet", is_flag=True, help="no progress")
 def command(
     name: str | None,
@@ -33,6 +36,7 @@ def command(
     digits: int | None,
     notation: str | None,
     store: Path | None,
+    jobs: int | None,
     quiet: bool,
 ) -> None:
     """Print a table, or list the recipes that are shipped."""
@@ -44,9 +48,9 @@ def command(
         return
     wanted = [spec(n) for n in recipes()] if every else [spec(name or "")]
     short: list[str] = []
-    with Store(store, write=True) if store else nullcontext() as kept:
+    with Store(store, write=True) if store else nullcontext() as kept, processes(jobs) as executor:
         for asked in wanted:
-            made = _made(with_settings(asked, digits=digits, notation=notation), kept, quiet)
+            made = _made(with_settings(asked, digits=digits, notation=notation), kept, executor, quiet)
             short += [f"{made.name}: {reason}" for reason in made.undecided]
             if out is None:
                 click.echo(written(made, form or "text"), nl=False)
@@ -57,9 +61,9 @@ def command(
         raise PrecisionExhausted("; ".join(short))
 
 
-def _made(asked: Spec, store: Store | None, quiet: bool) -> Table:
+def _made(asked: Spec, store: Store | None, executor: Executor | None, quiet: bool) -> Table:
     with progress(asked.name, quiet=quiet) as report:
-        return table(asked, progress=report, store=store)
+        return table(asked, progress=report, store=store, executor=executor)
 
 
 def _files(made: Table, out: Path, form: str | None, *, folder: bool) -> list[Path]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from exactchains.spread import processes
 from proofs_check.verify import Verification, certificate_folder, dump, file_name, to_json, verification, verify
 
 ROW = {"PROVED": "green", "REFUTED": "green", "REJECTED": "red"}
@@ -21,6 +22,7 @@ ROW = {"PROVED": "green", "REFUTED": "green", "REJECTED": "red"}
 @click.option(
     "--certificates", type=click.Path(file_okay=False, path_type=Path), help="write those of a claim file here"
 )
+@click.option("--jobs", type=click.IntRange(1), help="processes that check and that make the report  [default: 1]")
 @click.option("--quiet", is_flag=True, help="print the summary only")
 def command(
     patterns: tuple[str, ...],
@@ -30,6 +32,7 @@ def command(
     json_file: Path | None,
     strict: bool,
     certificates: Path | None,
+    jobs: int | None,
     quiet: bool,
 ) -> None:
     """Print the status of every claim that matches a PATTERN (an id, a prefix, or wildcards); all by default.
@@ -39,7 +42,8 @@ def command(
     start = time.perf_counter()
     files = [p for p in patterns if p.endswith(".toml")]
     named = [p for p in patterns if not p.endswith(".toml")]
-    catalogued = verify(*named) if named or not files else []
+    with processes(jobs) as executor:
+        catalogued = verify(*named, executor=executor) if named or not files else []
     if search:
         catalogued = [_found(v) if not v.settled else v for v in catalogued]
     own = [v for file in files for v in _own(file)]
@@ -63,7 +67,8 @@ def command(
     if report:
         from proofs_check.report.page import write_report
 
-        click.echo(f"report: {write_report(catalogued, report)}")
+        with processes(jobs) as executor:
+            click.echo(f"report: {write_report(catalogued, report, executor=executor)}")
     if certificates:
         _written(own, certificates)
     undecided = [v for v in own if not v.settled]

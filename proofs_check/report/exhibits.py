@@ -1,4 +1,4 @@
-"""Tables and figures that illustrate a claim, computed for its page."""
+"""Tables and figures that illustrate claims, computed for their pages."""
 
 import base64
 import fnmatch
@@ -18,10 +18,10 @@ from proofs_check.tables.sheet import fragment, sheet
 from proofs_check.tables.spec import recipes, spec
 
 
-def exhibits(claim: str) -> list[str]:
-    """Return the tables and figures of a claim in HTML, each with the command that gives it."""
-    shown = [exhibit(name) for name, patterns in _illustrated().items() if _matches(claim, patterns)]
-    return [*(map_of(place) for place in paths.recipes().values() if _mapped(place) == claim), *shown]
+def illustrations(claim: str) -> list[str]:
+    """Return the names of the recipes that illustrate a claim, its map first."""
+    tables = [name for name, patterns in _illustrated().items() if _matches(claim, patterns)]
+    return [*(name for name, place in paths.recipes().items() if _mapped(place) == claim), *tables]
 
 
 @cache
@@ -46,7 +46,9 @@ def _mapped(place: Path) -> str:
 
 @cache
 def exhibit(name: str) -> str:
-    """Return one recipe as HTML; what cannot be computed says why."""
+    """Return one recipe as HTML, with the command that gives it; what cannot be computed says why."""
+    if name in paths.recipes():
+        return map_of(paths.recipes()[name])
     asked = spec(name)
     try:
         made = table(asked)

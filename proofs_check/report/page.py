@@ -1,13 +1,15 @@
 """The report in HTML: an index that is whole by itself and a page a claim; offline, without scripts."""
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
 from html import escape
 from importlib import resources
 from pathlib import Path
 
+from exactchains.spread import spread
 from proofs_check.report.article import Links, article, papers_of, slug
 from proofs_check.report.definitions import definitions
-from proofs_check.report.exhibits import exhibits
+from proofs_check.report.exhibits import exhibit, illustrations
 from proofs_check.report.graph import graph
 from proofs_check.report.papers import OURS, PAPERS
 from proofs_check.report.reproducibility import facts
@@ -33,11 +35,11 @@ PAGE = """<!doctype html>
 """
 
 
-def write_report(results: Sequence[Verification], folder: str | Path) -> Path:
+def write_report(results: Sequence[Verification], folder: str | Path, *, executor: Executor | None = None) -> Path:
     """Write the report into ``folder`` and return the path of its ``index.html``.
 
     The index is whole by itself; beside it stand a page for each claim, with its tables and figures, and copies of
-    the certificates.
+    the certificates.  With an ``executor`` of processes tables and figures are made there.
 
     Guarantee
     ---------
@@ -46,9 +48,12 @@ def write_report(results: Sequence[Verification], folder: str | Path) -> Path:
     place = Path(folder)
     for part in ("claims", "certificates"):
         (place / part).mkdir(parents=True, exist_ok=True)
+    names = list(dict.fromkeys(name for v in results for name in illustrations(v.claim.id)))
+    made = dict(zip(names, spread(exhibit, names, executor), strict=True))
     for v in results:
         page = place / "claims" / f"{file_name(v.claim.id)}.html"
-        page.write_text(claim_text(v, results), encoding="utf-8", newline="\n")
+        shown = [made[name] for name in illustrations(v.claim.id)]
+        page.write_text(claim_text(v, results, shown), encoding="utf-8", newline="\n")
         certificate = stored(v.claim.id)
         if certificate is not None:
             (place / "certificates" / f"{file_name(v.claim.id)}.json").write_bytes(certificate.read_bytes())
@@ -57,10 +62,9 @@ def write_report(results: Sequence[Verification], folder: str | Path) -> Path:
     return index
 
 
-def claim_text(v: Verification, results: Sequence[Verification]) -> str:
-    """Return the page of one claim: everything the index says of it, unfolded, and its tables and figures."""
+def claim_text(v: Verification, results: Sequence[Verification], shown: Sequence[str]) -> str:
+    """Return the page of one claim: all that the index says of it, unfolded, and ``shown``: its tables and figures."""
     links = Links(results, "../index.html")
-    shown = exhibits(v.claim.id)
     body = "\n".join(
         [
             f'<nav><a href="../index.html#{escape(v.claim.id)}">All claims</a></nav>',

@@ -1,17 +1,20 @@
 """From a specification to a table: every cell computed, or its reason recorded; nothing is dropped."""
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 
 from exactchains.enclosure import Enclosure
 from exactchains.number import parse
+from exactchains.spread import spread
 from exactchains.truth import DoesNotExist, InputError, Undecided
 from proofs_check.catalogue import find
 from proofs_check.catalogue.design import best_parameter
 from proofs_check.catalogue.model import Model, Quantity
 from proofs_check.store.store import Store
 from proofs_check.tables.closed_forms import closed_form
-from proofs_check.tables.recall import recalled
+from proofs_check.tables.recall import Target, learn, recalled
 from proofs_check.tables.root import stability_root
 from proofs_check.tables.spec import NAMING, Request, Spec, takes
 from proofs_check.tables.spec import spec as named_spec
@@ -20,7 +23,13 @@ from proofs_check.tables.table import Cell, Column, Table, brief
 Progress = Callable[[int, int], None]
 
 
-def table(asked: Spec | str, *, progress: Progress | None = None, store: Store | None = None) -> Table:
+def table(
+    asked: Spec | str,
+    *,
+    progress: Progress | None = None,
+    store: Store | None = None,
+    executor: Executor | None = None,
+) -> Table:
     """Return the table that a specification asks for.
 
     Parameters
@@ -31,6 +40,8 @@ def table(asked: Spec | str, *, progress: Progress | None = None, store: Store |
         Called with (cells done, cells in all) after each cell.
     store
         Numbers that it knows are not computed again; it learns the others.
+    executor
+        Any executor of processes (:func:`exactchains.spread.spread`); cells are computed there, the result is the same.
 
     Guarantee
     ---------
@@ -50,13 +61,17 @@ def table(asked: Spec | str, *, progress: Progress | None = None, store: Store |
     """
     spec = named_spec(asked) if isinstance(asked, str) else asked
     points = spec.points()
-    total, rows = len(points) * len(spec.columns), []
+    work = [(request, point) for point in points for request in spec.columns]
+    if store is not None and executor is not None and not spec.symbols:
+        learn(store, [_target(spec, *place) for place in work if not place[0].best], spec.digits, executor)
+    cells = spread(partial(_at, spec, store), work, executor if store is None else None)
+    rows = []
     for i, point in enumerate(points):
         row = [_input(value) for value in point.values()]
-        for j, request in enumerate(spec.columns):
-            row.append(cell(spec, request, point, store))
+        for j in range(len(spec.columns)):
+            row.append(next(cells))
             if progress:
-                progress(i * len(spec.columns) + j + 1, total)
+                progress(i * len(spec.columns) + j + 1, len(work))
         rows.append(tuple(row))
     found = Table(
         spec.name,
@@ -74,12 +89,21 @@ def table(asked: Spec | str, *, progress: Progress | None = None, store: Store |
     return found
 
 
-def cell(spec: Spec, request: Request, point: Mapping[str, str], store: Store | None = None) -> Cell:
-    """Return one cell: a value, a closed form, or the best integer, at one point."""
+def _at(spec: Spec, store: Store | None, place: tuple[Request, Mapping[str, str]]) -> Cell:
+    return cell(spec, *place, store)
+
+
+def _target(spec: Spec, request: Request, point: Mapping[str, str]) -> Target:
+    """Return what a cell asks for: model, parameters, quantity, index."""
     model = find(request.model or point["model"])
     quantity = model.quantity(request.quantity or point["quantity"])
-    words = spec.given(request, model, point)
     index = int(request.index or point.get("index") or 0)
+    return model, spec.given(request, model, point), quantity, index
+
+
+def cell(spec: Spec, request: Request, point: Mapping[str, str], store: Store | None = None) -> Cell:
+    """Return one cell: a value, a closed form, or the best integer, at one point."""
+    model, words, quantity, index = _target(spec, request, point)
     try:
         if spec.symbols:
             symbols = [name for name in spec.symbols if takes(request, model, name)]
@@ -99,8 +123,7 @@ def _number(
     model: Model, words: Mapping[str, str], quantity: Quantity, index: int, digits: int, store: Store | None
 ) -> Cell:
     if store is not None:
-        place = index if quantity.indexed else None
-        known = recalled(store, model, words, quantity.name, index=place, digits=digits)
+        known = recalled(store, (model, words, quantity, index), digits)
         if known is not None:
             return known
     (result,) = model.results(model.make(words), [quantity.name], [index], digits)

@@ -1,0 +1,48 @@
+"""Independent pieces of work, done here or on an executor: the same results in the same order."""
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from exactchains.truth import InputError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def spread(function: Callable[[T], R], items: Iterable[T], executor: Executor | None = None) -> Iterator[R]:
+    """Yield ``function`` of each item, in the order of the items; without an executor one after the other, here.
+
+    ``function`` is one of a module, or a ``partial`` of one; it, the items and the results must pickle, which exact
+    numbers and enclosures do and balls do not.
+
+    Raises
+    ------
+    InputError
+        The executor is one of threads: the precision of flint is one for a whole process.
+
+    Examples
+    --------
+    >>> list(spread(abs, [-2, 3]))
+    [2, 3]
+    """
+    if executor is None:
+        return map(function, items)
+    if isinstance(executor, ThreadPoolExecutor):
+        raise InputError("executor: threads share one precision; give processes, such as a ProcessPoolExecutor")
+    return iter(executor.map(function, items))
+
+
+@contextmanager
+def processes(jobs: int | None) -> Iterator[Any]:
+    """Give an executor with ``jobs`` processes of this machine; None for one job, which is done here."""
+    if jobs is None or jobs < 2:
+        yield None
+        return
+    executor = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    try:
+        yield executor
+    finally:
+        executor.shutdown(cancel_futures=True)
