@@ -17,6 +17,7 @@ from proofs_check.check.exact import Rejected, fields, items, matrix, rational, 
 
 Integers = list[list[int]]
 _HEX = re.compile(r"-?0x[0-9a-f]{1,1000000}", re.ASCII)
+MAX_FIELD = 2048  # bits
 REPEATING = "time up local down"
 BOUNDARY = "boundary_local boundary_up boundary_down"
 
@@ -134,8 +135,23 @@ def positive(data: Any, size: int) -> list[int]:
 
 
 def product(A: Integers, B: Integers) -> Integers:
-    columns = list(zip(*B, strict=True))
-    return [[sum(map(mul, row, column)) for column in columns] for row in A]
+    """Return A B.  Unless numbers are long, a row of B is one integer with a field for each entry: fewer products."""
+    bits = _longest(A) + _longest(B) + len(B).bit_length() + 2
+    if bits > MAX_FIELD:
+        columns = list(zip(*B, strict=True))
+        return [[sum(map(mul, row, column)) for column in columns] for row in A]
+    size, width = -(-bits // 8), len(B[0])
+    half = 1 << (8 * size - 1)  # entries of A B lie between -half and half
+    zero = int.from_bytes(half.to_bytes(size, "little") * width, "little")
+    joined = (b"".join((x + half).to_bytes(size, "little") for x in row) for row in B)
+    rows = [int.from_bytes(row, "little") - zero for row in joined]
+    found = ((sum(map(mul, row, rows)) + zero).to_bytes(size * width, "little") for row in A)
+    places = range(0, size * width, size)
+    return [[int.from_bytes(row[k : k + size], "little") - half for k in places] for row in found]
+
+
+def _longest(A: Integers) -> int:
+    return max((x.bit_length() for row in A for x in row), default=0)
 
 
 def applied(A: Integers, x: Sequence[int]) -> list[int]:

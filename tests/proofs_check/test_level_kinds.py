@@ -4,11 +4,14 @@ import copy
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from exactchains import LevelChain
 from exactchains.solvers.level_law import level_law
 from exactchains.solvers.matrix_geometric import rate_matrix
 from exactchains.solvers.rate_certificate import drift_certificate
+from proofs_check.check.blocks import MAX_FIELD, product
 from proofs_check.check.document import check, loads
 from proofs_check.check.exact import Rejected
 
@@ -20,6 +23,7 @@ BLOCKS = {
 }
 UPWARDS = {"up": [["2", "0"], ["1/3", "2"]], "local": [["-5", "1"], ["2", "-16/3"]], "down": [["1", "1"], ["0", "1"]]}
 LEVEL = {"up": [["1"]], "local": [["-2"]], "down": [["1"]]}
+BALANCED = {"up": [["1", "1"], ["0", "1"]], "local": [["-5", "1"], ["2", "-4"]], "down": [["1", "1"], ["1/2", "1/2"]]}
 RESETS = {
     "up": [["1/10", "1/5"], ["1/7", "0"]],
     "local": [["1/5", "0"], ["1/7", "1/7"]],
@@ -38,6 +42,8 @@ CERTIFICATES = {
     "rates": rate_matrix(chain(BLOCKS), digits=20).certificate,
     "rates up": rate_matrix(chain(UPWARDS), digits=20).certificate,
     "rates mixed": rate_matrix(chain(APART), digits=20).certificate,
+    "rates null": rate_matrix(chain(LEVEL)).certificate,
+    "rates null, rank one": rate_matrix(chain(BALANCED)).certificate,
     "rates reset": rate_matrix(chain(RESETS, "discrete"), digits=20).certificate,
     "law": level_law(chain(BLOCKS), digits=20).certificate,
     "law reset": level_law(chain(RESETS, "discrete"), digits=20).certificate,
@@ -84,6 +90,23 @@ def bounded_by(which, end):
     return spoil
 
 
+def untied(c):
+    """Y = U = 1 solves the equation of a transient chain; without gamma and V nothing says that it is not its G."""
+    other_solution(c)
+    for name in ("gamma", "u", "v"):
+        del c["proof"][name]
+
+
+def above_one(c):
+    """down = 1, up = 1: any G with G = 1 only; a lower bound above 1 is refused by its row."""
+    c["conclusion"]["G"] |= {"lower": [["2"]], "upper": [["2"]]}
+
+
+def reset_and_untied(c):
+    for name in ("gamma", "u", "v"):
+        c["proof"].pop(name, None)
+
+
 def other_solution(c):
     """Y = U = 1 solves the equation of a transient chain too, but is not its G."""
     c["problem"] = {"time": "continuous", "up": [["2"]], "local": [["-3"]], "down": [["1"]]}
@@ -100,6 +123,16 @@ REJECTED = {
     "lower bound of R above R": ("rates", bounded_by("R", "lower")),
     "G of the transient chain": ("rates up", bounded_by("G", "upper")),
     "another solution": ("rates", other_solution),
+    "another solution, untied": ("rates", untied),
+    "row above one": ("rates null", above_one),
+    "resets untied": ("rates reset", reset_and_untied),
+    "transient untied": ("rates up", reset_and_untied),
+    "mixed untied": ("rates mixed", drop("proof", "V")),
+    "null: other status": ("rates null", put("conclusion", "status", value="transient")),
+    "null: recurrent": ("rates null, rank one", put("conclusion", "status", value="recurrent")),
+    "null: G": ("rates null, rank one", put("conclusion", "G", "lower", 0, 0, value="2")),
+    "null: members": ("rates null, rank one", put("proof", "drift", "members", value=[0])),
+    "null: other rate": ("rates null, rank one", put("problem", "up", 0, 1, value="2")),
     "status": ("rates", put("conclusion", "status", value="transient")),
     "status up": ("rates up", put("conclusion", "status", value="recurrent")),
     "no such status": ("rates", put("conclusion", "status", value="stable")),
@@ -185,3 +218,15 @@ def test_a_drift_that_only_a_bounded_level_has_is_no_null_recurrence():
     certificate = {"format": 1, "kind": "level-drift", "problem": problem, "conclusion": {"status": "null recurrent"}}
     with pytest.raises(Rejected, match="function of the phase"):
         check(loads(json.dumps(certificate | {"proof": proof})))
+
+
+@given(st.data(), st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.sampled_from([1, 70, MAX_FIELD]))
+def test_products_of_integers_are_exact(data, rows, inner, columns, bits):
+    number = st.integers(-(2**bits), 2**bits)
+    A, B = (
+        data.draw(st.lists(st.lists(number, min_size=n, max_size=n), min_size=m, max_size=m))
+        for m, n in ((rows, inner), (inner, columns))
+    )
+    assert product(A, B) == [
+        [sum(A[i][k] * B[k][j] for k in range(inner)) for j in range(columns)] for i in range(rows)
+    ]
