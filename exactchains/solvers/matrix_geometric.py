@@ -22,7 +22,7 @@ from exactchains.solvers.cyclic_reduction import Approximation, reduction, shift
 from exactchains.solvers.level_drift import Drift, DriftProof, drift
 from exactchains.solvers.level_integers import LevelIntegers, level_integers
 from exactchains.solvers.rate_bounds import Around, Bounds, Enclosing
-from exactchains.solvers.rate_certificate import rate_certificate
+from exactchains.solvers.rate_certificate import drift_certificate, rate_certificate
 from exactchains.solvers.rate_doubles import SMALL, in_doubles
 from exactchains.solvers.rate_refinement import Refinement
 from exactchains.truth import InputError, PrecisionExhausted, Undecided
@@ -87,8 +87,13 @@ class RateMatrix:
 
     @cached_property
     def certificate(self) -> dict[str, Any] | None:
-        """A certificate of kind *rates*, or None for a chain that is null recurrent or of extreme rates."""
+        """A certificate of kind *rates*; None where G was found in balls: null recurrent or of extreme rates."""
         return rate_certificate(self)
+
+    @cached_property
+    def drift_certificate(self) -> dict[str, Any]:
+        """A certificate of kind *level-drift*: the status alone, of every chain."""
+        return drift_certificate(self)
 
 
 def rate_matrix(chain: LevelChain, *, digits: int = 15) -> RateMatrix:

@@ -17,8 +17,8 @@ FOUND_BY = {"tool": "exactchains.solvers"}
 
 
 def rate_certificate(rates: "RateMatrix") -> dict[str, Any] | None:
-    """Return the certificate; None for null recurrent chains and where the bounds were found in balls."""
-    if (rates.work is None and rates.exact is None) or rates.drift.drift is Drift.NULL_RECURRENT:
+    """Return the certificate; None where the bounds were found in balls."""
+    if rates.work is None and rates.exact is None:
         return None
     conclusion, proof = rate_parts(rates)
     conclusion["status"], proof["drift"] = rates.status, drift_text(rates.drift)
@@ -59,14 +59,18 @@ def rate_parts(rates: "RateMatrix") -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _exact_parts(rates: "RateMatrix") -> tuple[dict[str, Any], dict[str, Any]]:
-    """Bounds that coincide; the vectors solve (gamma up + local + up G) v = -1 and (local + up G) t = -1 exactly."""
+    """Bounds that coincide; the vectors solve (gamma up + local + up G) v = -1 and (local + up G) t = -1 exactly.
+
+    At drift zero v does not exist, nor is it needed: G 1 = 1.
+    """
     assert rates.exact is not None
     G, R = rates.exact
     up, local = fmpq_mat(rates.blocks.up), fmpq_mat(rates.blocks.local)
     inner, m = -1 * (local + up * G), rates.blocks.size
     ones, gamma = fmpq_mat(m, 1, [1] * m), fmpq(1) if any(G.entries()) else fmpq(1, 2)
-    v, t = (inner - up * gamma).solve(ones), inner.solve(ones)
-    proof = {"gamma": str(gamma), "u": ["1"] * m, "v": _scaled(v), "t": _scaled(t)}
+    proof: dict[str, Any] = {"t": _scaled(inner.solve(ones))}
+    if rates.drift.drift is not Drift.NULL_RECURRENT:
+        proof |= {"gamma": str(gamma), "u": ["1"] * m, "v": _scaled((inner - up * gamma).solve(ones))}
     return {"G": _exact_text(G), "R": _exact_text(R)}, proof
 
 

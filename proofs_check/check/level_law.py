@@ -77,7 +77,7 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     fields(proof["rates"], "G R")
     fields(proof["vectors"], "drift t", "gamma u v V")
     drift_proof(blocks, "recurrent", proof["vectors"]["drift"])
-    G, R = check_rates(blocks, proof["rates"], proof["vectors"])
+    G, R = check_rates(blocks, proof["rates"], proof["vectors"], "recurrent")
     lower, upper = _measure(edges, proof, G, R)
     s = _sums(proof["sums"], R)
     _levels(conclusion["levels"], edges, (lower, upper), R)

@@ -3,7 +3,7 @@
 problem     a level chain (:mod:`proofs_check.check.blocks`)
 conclusion  ``status`` (as in kind *level-drift*), ``G`` and ``R``: {"over", "lower", "upper"}, integers over ``over``
 proof       ``drift``: proof of the status; ``t``: positive integer vector; either ``gamma`` > 0 with positive vectors
-            ``u``, ``v``, or a nonnegative matrix ``V``
+            ``u``, ``v``, or a nonnegative matrix ``V``, or none of these for a chain that comes down for certain
 
 With F(X) = down + local X + up X^2 and M(X) = -(local + up X):
 upper       F(U) <= 0: the iteration X + F(X)/c from 0 rises to G and stays below U
@@ -13,6 +13,8 @@ lower       F(Y) >= 0 with Y <= U: the iteration from Y rises to a solution G2 >
             G u <= gamma u holds if U u <= gamma u, and for gamma = 1, u = 1 always.
             Or: V > 0 where U > 0, with (local + up U) V + up V U < 0 there.  If E <= c V with equality at one entry,
             D = c V - E >= 0 has -(local + up U) D > up D U >= 0 there, against D = 0 at the entry; so E = 0
+            Or: Y 1 <= 1 and, (null) recurrent in all phases and never reset, G 1 = 1.  The iteration from Y keeps row
+            sums up to 1, hence G <= G2 (G is minimal) and G2 1 <= 1 = G 1, so G2 = G
 R           M(U) t > 0 makes M(X) an M-matrix for all X <= U; X M(U) >= up gives R <= X, Y M(G lower) <= up gives Y <= R
 """
 
@@ -39,18 +41,21 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     fields(proof, "drift t", "gamma u v V")
     blocks = level_blocks(problem)
     drift_proof(blocks, word(conclusion["status"]), proof["drift"])
-    check_rates(blocks, conclusion, proof)
+    check_rates(blocks, conclusion, proof, conclusion["status"])
 
 
-def check_rates(blocks: LevelBlocks, conclusion: Any, proof: Any) -> tuple[Bounds, Bounds]:
-    """Check the bounds of G and R; return them."""
+def check_rates(blocks: LevelBlocks, conclusion: Any, proof: Any, status: str) -> tuple[Bounds, Bounds]:
+    """Check the bounds of G and R of a chain whose status has been checked; return them."""
     G, R = bounds(conclusion["G"], blocks.size), bounds(conclusion["R"], blocks.size)
     above, below = (plus(blocks.local, G.over, product(blocks.up, X), 1) for X in (G.upper, G.lower))
     if any(x > 0 for row in _residual(blocks, above, G.upper, G.over) for x in row):
         raise Rejected("the upper bound of G is no super-solution")
     if any(x < 0 for row in _residual(blocks, below, G.lower, G.over) for x in row):
         raise Rejected("the lower bound of G is no sub-solution")
-    _tied(blocks, above, G, proof)
+    if "gamma" in proof or "V" in proof:
+        _tied(blocks, above, G, proof)
+    else:
+        _tied_by_rows(blocks, G, status, len(proof["drift"]["members"]))
     t = positive(proof["t"], blocks.size)
     if max(applied(above, t)) >= 0:
         raise Rejected("t does not show that -(local + up G) is an M-matrix")
@@ -87,6 +92,13 @@ def _tied(blocks: LevelBlocks, above: Integers, G: Bounds, proof: Any) -> None:
     raised = plus(blocks.up, gamma.numerator * G.over, above, gamma.denominator)
     if max(applied(raised, v)) >= 0:
         raise Rejected("the lower bound of G is not tied to the minimal solution")
+
+
+def _tied_by_rows(blocks: LevelBlocks, G: Bounds, status: str, members: int) -> None:
+    if status == "transient" or any(blocks.kill) or members != blocks.size:
+        raise Rejected("without gamma or V the chain must come down for certain, from every phase")
+    if any(sum(row) > G.over for row in G.lower):
+        raise Rejected("the rows of the lower bound of G sum to more than 1")
 
 
 def _tied_by_matrix(blocks: LevelBlocks, above: Integers, G: Bounds, data: Any) -> None:

@@ -97,8 +97,19 @@ def test_null_recurrent_is_named_and_enclosed():
     for i, row in enumerate([[(1 + 2 * x) / 3, 2 * (1 - x) / 3], [(1 - x) / 3, (2 + x) / 3]]):
         for j, value in enumerate(row):
             assert abs(float(rates.G[i][j].lower.p) / float(rates.G[i][j].lower.q) - value) < 1e-11
-    accepted(drift_certificate(rates))
-    assert rates.certificate is None
+    accepted(rates.drift_certificate)
+    assert rates.certificate is None  # found in balls
+
+
+def test_null_recurrent_in_closed_form_is_certified():
+    """No vector ties G where the drift is zero; G 1 = 1 does."""
+    for blocks in (
+        {"up": [["1"]], "local": [["-2"]], "down": [["1"]]},
+        {"up": [["1", "1"], ["0", "1"]], "local": [["-5", "1"], ["2", "-4"]], "down": [["1", "1"], ["1/2", "1/2"]]},
+    ):
+        rates = rate_matrix(LevelChain.from_blocks(blocks))
+        assert rates.status == "null recurrent" and all(sum(x.value for x in row) == 1 for row in rates.G)
+        accepted(rates.certificate)
 
 
 def test_reset_chain_has_no_level_below_and_a_closed_form():
