@@ -8,7 +8,7 @@ _WHERE = {
     "Codeword": "models.codes",
     "CodeTable": "models.more_codes",
     "NormalApproximation": "approximations",
-    "Polar": "models.more_codes",
+    "Polar": "models.polar",
     "Repetition": "models.more_codes",
     "age_with_lengths": "solvers.lengths",
     "periodic_with_lengths": "solvers.lengths",

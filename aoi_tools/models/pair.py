@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from aoi_tools.models.codes import IdealErasure, RandomGenerator, RandomParityCheck, probability
-from aoi_tools.models.more_codes import Polar, Repetition
+from aoi_tools.models.more_codes import Repetition
+from aoi_tools.models.polar import Polar
 from exactchains.truth import InputError
 
 FAMILIES: dict[str, Any] = {c.family: c for c in (RandomParityCheck, RandomGenerator, IdealErasure, Repetition, Polar)}

@@ -124,7 +124,7 @@ CONVENTIONS = (
     "Peaks: n (1 + Z) - 1 (bit), n (1 + Z) (slot, fluid). at_success=0 counts from 0 instead of n at a usable update.",
     "mds is the ideal erasure-counting code: a lower bound where no such binary code exists.",
     "rpc, rlg: random parity check, random generator; rep repetition; polar successive cancellation, n a power of two.",
-    f"Codes have n <= {LONGEST}. polar is exact up to n = 32; beyond, up to n = 4096, it is only enclosed: few digits.",
+    f"Codes have n <= {LONGEST}. polar is exact up to n = 32; beyond, up to n = 4096, it is enclosed: few digits.",
     "normal is the normal approximation of the best code: results are estimates.",
 )
 SOURCE_CONVENTIONS = (
