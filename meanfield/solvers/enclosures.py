@@ -15,9 +15,9 @@ from meanfield.finite import reward
 from meanfield.models.policy import Policy
 from meanfield.solvers.poisson import Certificate, LevelReward, poisson
 from meanfield.solvers.replacement import Order
-from meanfield.solvers.shapes import ShapeSet, comparison, grown, lifted
+from meanfield.solvers.shapes import ShapeSet, comparison, grown, lifted, swept_law
 
-__all__ = ["ServerSystem", "require_stable", "server_system"]
+__all__ = ["ServerSystem", "best_system", "require_stable", "server_system"]
 
 STATES = {1: 200_000, 2: 200_000, 3: 60_000}  # shapes times levels by servers, for sparse factors
 MORE_STATES = 150_000  # for more servers, where GMRES takes over
@@ -173,15 +173,26 @@ def server_system(policy: Policy, *, n: int, digits: int, most: int | None = Non
     ------
     Comparison theorem and form of V: ours.
     """
+    system = best_system(policy, n=n, digits=digits, most=most)
+    mean = system.enclosure("mean_queue")
+    if not mean.has_digits(digits):
+        known = mean.certain_digits or 0
+        advice = f"ask for at most {known}" if known else "take fewer servers"
+        raise PrecisionExhausted(
+            f"n = {n}: {digits} digits of the mean queue are not reached; it lies in {mean.bounds(max(known, 1) + 2)}; "
+            + advice
+        )
+    return system
+
+
+def best_system(policy: Policy, *, n: int, digits: int, most: int | None = None) -> ServerSystem:
+    """Return what :func:`server_system` does, or the system of the most digits that ``most`` states can give."""
     policy.check(n)
     if digits < 1:
         raise InputError(f"digits = {digits}: at least one digit is needed")
     require_stable(policy, n)
-    direction = ShapeSet(policy, n).direction
-    jobs = sum(size * v for size, v in zip(policy.pools.sizes(n), direction, strict=True))
-    decay = -jobs * math.log(int(policy.load.p) / int(policy.load.q))
-    effort = _Effort(digits, decay, 10.0 ** -(digits + 3), 4 + math.ceil(0.55 * digits * math.log(10) / decay))
-    states, reached = most or STATES.get(n, MORE_STATES), 0
+    states, best = most or STATES.get(n, MORE_STATES), None
+    effort = _effort(policy, n, digits)
     for _ in range(ROUNDS):
         try:
             system = _system(policy, n, effort, states)
@@ -192,13 +203,20 @@ def server_system(policy: Policy, *, n: int, digits: int, most: int | None = Non
         except PrecisionExhausted:
             effort = replace(effort, threshold=effort.threshold / 10, top=effort.top + max(2, effort.top // 4))
             continue
+        best = system
         if mean.has_digits(digits):
             return system
-        reached = max(reached, mean.certain_digits or 0)
         effort = effort.raised(mean, system)
-    known = policy.stability_limit(n) is not None
-    more = "" if known else ", nor is it known whether this system is stable"
-    raise PrecisionExhausted(f"n = {n}: {digits} digits of the mean queue are not reached, {reached} are{more}")
+    best = best or _largest(policy, n, digits, states)
+    try:
+        best.enclosure("mean_queue")
+    except PrecisionExhausted as error:
+        known = policy.stability_limit(n) is not None
+        more = "" if known else ", nor is it known whether this system is stable"
+        raise PrecisionExhausted(
+            f"n = {n}: no digit of the mean queue is reached with {states} states{more}"
+        ) from error
+    return best
 
 
 @dataclass(frozen=True)
@@ -217,6 +235,13 @@ class _Effort:
         if 3 * price * system.found.leaving(system.law) < _ratio(mean.upper - mean.lower, fmpq(1)):
             return replace(self, top=self.top + math.ceil(math.log(missing) / self.decay))
         return replace(self, threshold=self.threshold / missing, top=self.top + max(1, self.top // 8))
+
+
+def _effort(policy: Policy, n: int, digits: int) -> _Effort:
+    direction = ShapeSet(policy, n).direction
+    jobs = sum(size * v for size, v in zip(policy.pools.sizes(n), direction, strict=True))
+    decay = -jobs * math.log(_ratio(policy.load, fmpq(1)))
+    return _Effort(digits, decay, 10.0 ** -(digits + 3), 4 + math.ceil(0.55 * digits * math.log(10) / decay))
 
 
 def _listed(proof: Certificate) -> dict[str, Any]:
@@ -239,8 +264,35 @@ def _ratio(x: fmpq, y: fmpq) -> float:
 
 
 def _system(policy: Policy, n: int, effort: _Effort, states: int) -> ServerSystem:
-    top = effort.top
-    swept = top if n <= 2 else min(top, max(6, 60 // n))
-    found, law = grown(policy, n, threshold=effort.threshold, levels=swept, most=states // (top + 1))
-    beyond = [law[-1] * math.exp(-effort.decay * (k + 1)) for k in range(top - swept)]
-    return ServerSystem(policy, n, found, np.vstack([law, *beyond]), top, int(effort.digits * 3.33) + 45)
+    found, law = grown(
+        ShapeSet(policy, n),
+        threshold=effort.threshold,
+        levels=_swept_levels(n, effort),
+        most=states // (effort.top + 1),
+    )
+    return _extended(found, law, effort)
+
+
+def _largest(policy: Policy, n: int, digits: int, states: int) -> ServerSystem:
+    """Return the system for as many digits as fit: shapes by falling inflow until ``states`` are used up."""
+    found = ShapeSet(policy, n)
+    for fewer in range(1, digits + 1):
+        effort = _effort(policy, n, fewer)
+        most = max(states // (effort.top + 1), len(found.shapes))
+        levels = _swept_levels(n, effort)
+        try:
+            grown(found, threshold=effort.threshold, levels=levels, most=most)
+        except PrecisionExhausted:
+            break
+    return _extended(found, swept_law(found, levels), effort)
+
+
+def _swept_levels(n: int, effort: _Effort) -> int:
+    return effort.top if n <= 2 else min(effort.top, max(6, 60 // n))
+
+
+def _extended(found: ShapeSet, law: NDArray[np.float64], effort: _Effort) -> ServerSystem:
+    """Return the system with the law continued from the levels that were swept to all of them."""
+    beyond = [law[-1] * math.exp(-effort.decay * (k + 1)) for k in range(effort.top + 1 - len(law))]
+    bits = int(effort.digits * 3.33) + 45
+    return ServerSystem(found.policy, found.n, found, np.vstack([law, *beyond]), effort.top, bits)

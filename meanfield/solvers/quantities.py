@@ -16,7 +16,7 @@ from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
 from meanfield.models.random import RandomBySpeed
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
-from meanfield.solvers.enclosures import ServerSystem, require_stable, server_system
+from meanfield.solvers.enclosures import ServerSystem, best_system, require_stable
 from meanfield.solvers.fixed_point import FixedPoint, fixed_point
 from meanfield.solvers.one_gate import Gate, one_gate
 from meanfield.solvers.two_servers import pair_expectation
@@ -126,7 +126,13 @@ def _solved(policy: Policy, name: str, index: int | None, target: tuple[int | No
         found = _read(system, name, index)
         if found.has_digits(digits):
             return Result(found, name, index, method, certificate=_certificate(system, name, index))
-    raise PrecisionExhausted(f"{name}: {digits} digits are not reached: {found.certain_digits} are certain")
+        if isinstance(system, ServerSystem) and not system.enclosure("mean_queue").has_digits(digits + spare):
+            break  # no more states to take
+    known = found.certain_digits or 0
+    advice = f"ask for at most {known}" if known else "take fewer servers"
+    raise PrecisionExhausted(
+        f"{name}: {digits} digits are not reached; it lies in {found.bounds(max(known, 1) + 2)}; {advice}"
+    )
 
 
 @lru_cache(maxsize=32)
@@ -142,13 +148,14 @@ def _system(policy: Policy, n: int | None, digits: int, levels: int) -> tuple[Sy
             f"{type(policy).__name__}, n = {n}: the uniform fallback starves servers slower than the load, and no "
             "two-sided bound is known; set buffer, or fallback=speed"
         )
-    try:
-        system = server_system(policy, n=n, digits=digits)
-    except PrecisionExhausted:
-        if isinstance(policy, SpeedAwareJSQ | JSQ):
+    system = best_system(policy, n=n, digits=digits)
+    if isinstance(policy, SpeedAwareJSQ | JSQ) and not system.enclosure("mean_queue").has_digits(digits):
+        try:
             gate = one_gate(policy, n=n, digits=digits)
+        except PrecisionExhausted:
+            pass  # the chains are what there is
+        else:
             return gate, f"one-gate bound, box of {len(gate.box.states)} states"
-        raise
     return system, f"comparison chains, {len(system.found.shapes)} shapes, {system.top + 1} levels"
 
 

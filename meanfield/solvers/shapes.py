@@ -14,7 +14,7 @@ from meanfield.finite import moved, services
 from meanfield.models.policy import Loads, Policy
 from meanfield.solvers.replacement import Order, Side, filled, split, transferred
 
-__all__ = ["Comparison", "ShapeSet", "comparison", "grown"]
+__all__ = ["Comparison", "ShapeSet", "comparison", "grown", "swept_law"]
 
 Ints = NDArray[np.int64]
 
@@ -140,23 +140,33 @@ def comparison(found: ShapeSet, side: Side, order: Order = "coordinate") -> Comp
     return Comparison(found.shapes, found.policy, found.n, found.direction, side, zero, above, common)
 
 
-def grown(policy: Policy, n: int, *, threshold: float, levels: int, most: int) -> tuple[ShapeSet, NDArray[np.float64]]:
-    """Return the shapes whose inflow from the set exceeds ``threshold``, and the approximate law on the levels.
+def grown(found: ShapeSet, *, threshold: float, levels: int, most: int) -> tuple[ShapeSet, NDArray[np.float64]]:
+    """Add the shapes whose inflow from the set exceeds ``threshold``; return the set and its approximate law by level.
 
     Power steps of the chain that stays put instead of leaving the set; the selection is a guess that no bound needs.
+
+    Raises
+    ------
+    PrecisionExhausted
+        More than ``most`` shapes would be needed; the set keeps those found before.
     """
-    found = ShapeSet(policy, n)
-    law = np.ones((levels + 1, 1)) / (levels + 1)
+    law = np.ones((levels + 1, len(found.shapes))) / ((levels + 1) * len(found.shapes))
     while True:
         law = _swept(found, law, 30)
         new = [shape for shape, flow in found.entering(law).items() if flow > threshold]
         if not new:
             return found, _swept(found, law, 200)
         if len(found.shapes) + len(new) > most:
-            raise PrecisionExhausted(f"n = {n}: more than {most} shapes would be needed; ask for fewer digits")
+            raise PrecisionExhausted(f"n = {found.n}: more than {most} shapes would be needed; ask for fewer digits")
         for shape in new:
             found.add(shape)
         law = np.hstack([law, np.zeros((levels + 1, len(new)))])
+
+
+def swept_law(found: ShapeSet, levels: int) -> NDArray[np.float64]:
+    """Return the approximate law on the levels and shapes."""
+    m = len(found.shapes)
+    return _swept(found, np.ones((levels + 1, m)) / ((levels + 1) * m), 300)
 
 
 def _swept(found: ShapeSet, law: NDArray[np.float64], sweeps: int) -> NDArray[np.float64]:

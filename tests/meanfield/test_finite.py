@@ -1,6 +1,7 @@
 """Exact chains on n servers: published truncations, bounds of the infinite system by independent routes."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from meanfield.models.noisy import PowerOfD
 from meanfield.models.pools import Pools
 from meanfield.models.random import RandomBySpeed, Threshold
 from meanfield.models.shortest import JSQ, PoolPowerOfD, SpeedAwareJSQ
+from meanfield.solvers import enclosures
 from meanfield.solvers.enclosures import server_system
 from meanfield.solvers.one_gate import one_gate
 from meanfield.solvers.quantities import balancing_quantity
@@ -172,6 +174,22 @@ def test_starving_rules_on_two_servers():
     assert balancing_quantity(JIQ(TWO, "74/100"), "stability_limit", n=2).value == fmpq(3, 4)
     with pytest.raises(Undecided):
         balancing_quantity(JIQ("2/4:3/2,2/4:1/2", "3/5"), "mean_queue", n=4)
+
+
+def test_too_many_digits_cost_no_more_than_the_states_and_leave_the_best_bounds(monkeypatch):
+    """The bounds that the refusal names enclose the truth, and the digits that it offers are reached."""
+    monkeypatch.setitem(enclosures.STATES, 3, 1500)
+    policy = PowerOfD("4/5", 2, 1, "1/2")
+    with pytest.raises(PrecisionExhausted, match="ask for at most") as refused:
+        balancing_quantity(policy, "mean_queue", n=3, digits=30)
+    low, high, offered = re.search(r"in \[(.*), (.*)\]; ask for at most (\d+)", str(refused.value)).groups()
+    found = balancing_quantity(policy, "mean_queue", n=3, digits=int(offered)).enclosure
+    monkeypatch.undo()
+    truth = server_system(policy, n=3, digits=int(offered) + 3).enclosure("mean_queue")
+    assert QQ.convert(low) <= truth.lower <= truth.upper <= QQ.convert(high)
+    assert found.overlaps(truth)
+    with pytest.raises(PrecisionExhausted, match=r"20 digits of the mean queue are not reached; it lies in \["):
+        server_system(policy, n=3, digits=20, most=500)
 
 
 @pytest.mark.parametrize(
