@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from numbers import Integral
+from typing import Any
 
 from flint import fmpq
 
@@ -9,7 +10,7 @@ from exactchains.chain import shown
 from exactchains.number import Rational, rational
 from exactchains.truth import InputError
 
-Start = int | Mapping[int, Rational]
+Start = int | Mapping[int, Rational]  # integers of numpy too
 
 
 def initial_law(size: int, start: Start) -> dict[int, fmpq]:
@@ -27,7 +28,7 @@ def initial_law(size: int, start: Start) -> dict[int, fmpq]:
     InputError
         No such state, a negative probability, or a sum that is not 1; the message names it.
     """
-    law = start if isinstance(start, Mapping) else {start: 1}
+    law: Mapping[Any, Rational] = start if isinstance(start, Mapping) else {start: 1}
     found: dict[int, fmpq] = {}
     for i, x in law.items():
         if not isinstance(i, Integral) or isinstance(i, bool) or not 0 <= i < size:
