@@ -2,14 +2,15 @@
 # PYTHON=/path/to/python3 chooses the interpreter (3.11 or newer), VENV=folder the place of the environment.
 
 VENV ?= .venv
-EXTRAS := test,dev,report,plot,dask,smt,parquet
+EXTRAS := test,dev,report,plot,dask,smt,parquet,simulators
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+PEERS := $(VENV)-peers
 CANDIDATES := $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14 python
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: verify test lint docs bench clean
+.PHONY: verify test lint docs bench bench-peers clean
 
 verify: $(READY)  ## status of every claim, and the report
 	@$(BIN)/exaq verify --report "$(CURDIR)/report"
@@ -26,8 +27,19 @@ docs: $(READY)  ## run every example in README.md and docs/, follow every link i
 bench: $(READY)  ## measured times on this machine; asserts nothing
 	@$(BIN)/python bench/measure.py
 
+bench-peers: $(PEERS)/ready  ## finite chains beside other solvers, which get an environment of their own; asserts nothing
+	@$(PEERS)/bin/python -m bench.peers $(ARGS)
+
+$(PEERS)/ready: bench/requirements.txt $(READY)
+	$(BIN)/python -m venv --clear $(PEERS)
+	@$(PEERS)/bin/python -m pip install -qq -e .
+	@for solver in $$(grep -v '^#' bench/requirements.txt); do \
+	  $(PEERS)/bin/python -m pip install -qq "$$solver" || echo "$$solver cannot be installed here" >&2; \
+	done
+	@touch $@
+
 clean:  ## remove everything that make and the tools made
-	rm -rf $(VENV) build dist report *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) build dist report *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): constraints.txt setup.cfg pyproject.toml
