@@ -1,7 +1,6 @@
 """Where a chain starts: in a state, or in a state drawn from an exact law."""
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any
 
 from flint import fmpq
@@ -28,10 +27,10 @@ def initial_law(size: int, start: Start) -> dict[int, fmpq]:
     InputError
         No such state, a negative probability, or a sum that is not 1; the message names it.
     """
-    law: Mapping[Any, Rational] = start if isinstance(start, Mapping) else {start: 1}
+    law: list[tuple[Any, Rational]] = list(start.items()) if isinstance(start, Mapping) else [(start, 1)]
     found: dict[int, fmpq] = {}
-    for i, x in law.items():
-        if not isinstance(i, Integral) or isinstance(i, bool) or not 0 <= i < size:
+    for i, x in law:
+        if isinstance(i, bool) or not hasattr(i, "__index__") or not 0 <= i < size:
             raise InputError(f"start = {i!r:.40}: states are 0 to {size - 1}")
         p = rational(x, f"start in {i}")
         if p < 0:
