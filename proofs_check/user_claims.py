@@ -6,16 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from proofs_check.check.boxes import box_of, described
 from proofs_check.check.exact import Rejected
-from proofs_check.check.sign import Domain
-from proofs_check.check.statements import variables
 from proofs_check.claim import Claim, Scope, Source, Statement, Verdict
 from proofs_check.claim_file import Relation, UserClaim, read_claims
 from proofs_check.joined import joined
 from proofs_check.patience import OutOfTime, at_most
 from proofs_check.search.prover import PATIENCE, Answer, a_point, answer
-from proofs_check.search.schema import for_all_integers
+from proofs_check.search.schema import for_all_integers, whole
 from proofs_check.verify import Status, Verification
 
 SLACK = 1.25  # of the patience, until the clock ends a search that does not look at it
@@ -65,10 +62,11 @@ def _answer(claim: UserClaim, domain: Json, statement: Relation, patience: float
                 return for_all_integers(claim.variables, domain, claim.integers, statement, patience=patience)
             return answer(claim.variables, domain, statement, patience=patience)
     except OutOfTime:
-        box = described(box_of(Domain(variables(list(claim.variables)), domain)))
-        return Answer("undecided", f"no answer in {SLACK * patience + 1:g} s", None, box or "of all integers")
+        how = f"no answer in {SLACK * patience + 1:g} s"
+        return Answer("undecided", how, None, whole(claim.variables, domain, claim.integers))
     except Rejected as reason:  # the checker's own bounds on what it reads
-        return Answer("undecided", f"too large for the checker: {reason}", None, "of the whole domain")
+        how = f"too large for the checker: {reason}"
+        return Answer("undecided", how, None, whole(claim.variables, domain, claim.integers))
 
 
 def _as_claim(claim: UserClaim, certificate: Json | None, witness: dict[str, str]) -> Claim:

@@ -24,15 +24,15 @@ class AgeLaw:
     def __init__(self, blocks: Any, proof: Any, names: Mapping[str, Ratio], domain: Domain, positive: Positive) -> None:
         fields(blocks, "up reset")
         fields(proof, "law levels period ratio ratio_sign entries parents")
-        self.up = _block(blocks["up"], names)
-        reset = _block(blocks["reset"], names, len(self.up))
+        self.up = _block(blocks["up"], names, positive)
+        reset = _block(blocks["reset"], names, positive, len(self.up))
         _stochastic(blocks, self.up, reset, proof, domain)
         law = [positive.divides(expression(text, names)) for text in items(proof["law"], len(self.up))]
         _stationary(law, self.up, reset)
         self.start, self.period = integer(proof["levels"], 1), integer(proof["period"], 1)
         if self.start + self.period > MAX_LEVELS:
             raise Rejected(f"more than {MAX_LEVELS} levels")
-        self.ratio = expression(proof["ratio"], names)
+        self.ratio = positive.divides(expression(proof["ratio"], names))
         domain.proves(self.ratio, proof["ratio_sign"], strict=False)
         positive.divides(constant(1) / (constant(1) - self.ratio))
         self.tails = self._tails(law)
@@ -87,9 +87,9 @@ class AgeLaw:
         return mean, second
 
 
-def _block(rows: Any, names: Mapping[str, Ratio], size: int | None = None) -> list[Vector]:
+def _block(rows: Any, names: Mapping[str, Ratio], positive: Positive, size: int | None = None) -> list[Vector]:
     listed = items(rows, size)
-    return [[expression(text, names) for text in items(row, len(listed))] for row in listed]
+    return [[positive.divides(expression(text, names)) for text in items(row, len(listed))] for row in listed]
 
 
 def _stochastic(blocks: Any, up: list[Vector], reset: list[Vector], proof: Any, domain: Domain) -> None:

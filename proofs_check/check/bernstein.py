@@ -4,7 +4,8 @@ problem     ``variables``, ``domain`` as in kind *sign*
 conclusion  ``statements``: [{"claim": [left, relation, right]}], one of them, the relation an inequality
 proof       ``factors``: [[polynomial, sign, tree], ..] with sign 1 or -1: sign * polynomial > 0 on the domain, or
             >= 0 if a zero is allowed; ``top``, ``bottoms``: [number, [power, ..]] each, the numerator and the
-            factors of the denominator of left - right as a number times powers of the factors
+            factors of the denominator of left - right as a number times powers of the factors;
+            ``witness``: points of the domain
 
 A tree is one of
   null                            the coefficients on this box show the sign
@@ -32,9 +33,10 @@ MAX_DEPTH = 200
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
     fields(problem, "variables domain")
-    fields(proof, "factors top bottoms")
+    fields(proof, "factors top bottoms", "witness")
     names = variables(problem["variables"])
     domain = Domain(names, problem["domain"])
+    domain.inhabited(proof.get("witness", []))
     (statement,) = items(fields(conclusion, "statements")["statements"], 1)
     left, relation, right = items(fields(statement, "claim")["claim"], 3)
     if relation not in (">", ">=", "<", "<="):

@@ -8,7 +8,8 @@ the stationary laws compare wherever each scheme has only one.
 problem     ``variables``, ``domain``, ``smaller`` and ``larger``: {"up": block, "reset": block}
 conclusion  ``order``: "smaller <= larger"
 proof       ``pairs``: [[mode, mode], ..]; ``moves``: for each pair [[move, mode, move, mode, chance, text], ..] with
-            moves "up" or "reset", smaller scheme first; the text shows that the chance is nonnegative
+            moves "up" or "reset", smaller scheme first; the text shows that the chance is nonnegative;
+            ``positive``, ``witness`` as in kind *sign*
 """
 
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from proofs_check.check.exact import Rejected, fields, integer, items
 from proofs_check.check.expression import expression
 from proofs_check.check.polynomial import Ratio, constant
-from proofs_check.check.sign import Domain
+from proofs_check.check.sign import Domain, Positive
 from proofs_check.check.statements import variables
 
 Blocks = dict[str, list[list[Ratio]]]
@@ -26,12 +27,14 @@ Marginal = dict[tuple[str, int], Ratio]
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
     fields(problem, "variables domain smaller larger")
     fields(conclusion, "order")
-    fields(proof, "pairs moves")
+    fields(proof, "pairs moves positive", "witness")
     if conclusion["order"] != "smaller <= larger":
         raise Rejected("the order is written 'smaller <= larger'")
     names = variables(problem["variables"])
     domain = Domain(names, problem["domain"])
-    schemes = [_blocks(problem[side], names) for side in ("smaller", "larger")]
+    domain.inhabited(proof.get("witness", []))
+    positive = Positive(domain, proof["positive"])
+    schemes = [_blocks(problem[side], names, positive) for side in ("smaller", "larger")]
     pairs = [tuple(integer(mode) for mode in items(pair, 2)) for pair in items(proof["pairs"])]
     if not pairs or any(mode >= len(s["up"]) for pair in pairs for mode, s in zip(pair, schemes, strict=True)):
         raise Rejected("a pair of modes is missing or out of range")
@@ -40,12 +43,12 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
             raise Rejected("every mode of both schemes must occur in a pair")
     for pair, moves in zip(pairs, items(proof["moves"], len(pairs)), strict=True):
         try:
-            _check_slot(pair, moves, schemes, set(pairs), domain)
+            _check_slot(pair, moves, schemes, set(pairs), domain, positive)
         except Rejected as reason:
             raise Rejected(f"from modes {pair}: {reason}") from None
 
 
-def _check_slot(pair: Any, moves: Any, schemes: list[Blocks], pairs: Any, domain: Domain) -> None:
+def _check_slot(pair: Any, moves: Any, schemes: list[Blocks], pairs: Any, domain: Domain, positive: Positive) -> None:
     sums: list[Marginal] = [{}, {}]
     whole = constant(0)
     for move in items(moves):
@@ -54,7 +57,7 @@ def _check_slot(pair: Any, moves: Any, schemes: list[Blocks], pairs: Any, domain
             raise Rejected("a move would leave the smaller scheme older")
         if (integer(i), integer(j)) not in pairs:
             raise Rejected("a move leaves the list of pairs")
-        chance = expression(text, domain.names)
+        chance = positive.divides(expression(text, domain.names))
         domain.proves(chance, sign, strict=False)
         whole = whole + chance
         for total, key in zip(sums, ((small, i), (large, j)), strict=True):
@@ -68,10 +71,13 @@ def _check_slot(pair: Any, moves: Any, schemes: list[Blocks], pairs: Any, domain
                     raise Rejected("the moves have other marginals than the scheme")
 
 
-def _blocks(blocks: Any, names: dict[str, Ratio]) -> Blocks:
+def _blocks(blocks: Any, names: dict[str, Ratio], positive: Positive) -> Blocks:
     fields(blocks, "up reset")
     size = len(items(blocks["up"]))
     return {
-        kind: [[expression(text, names) for text in items(row, size)] for row in items(blocks[kind], size)]
+        kind: [
+            [positive.divides(expression(text, names)) for text in items(row, size)]
+            for row in items(blocks[kind], size)
+        ]
         for kind in ("up", "reset")
     }

@@ -8,7 +8,8 @@ conclusion  ``statements`` as in kind *sign*, about variables, state and defined
 proof       ``equalities``: expressions that vanish in every reachable state;
             ``invariants``: {symbol: [polynomial, relation]};
             ``starts``: one {symbol: text} a start; ``steps``: {name: {"equalities": [[cofactor, ..], ..],
-            "invariants": {symbol: [text, cofactors]}}}; ``positive``; ``signs``: one [text, cofactors] a statement
+            "invariants": {symbol: [text, cofactors]}}}; ``positive``; ``signs``: one [text, cofactors] a statement;
+            ``witness``: points of the domain
 
 A value is shown to be nonnegative by a text with nonnegative coefficients in the symbols of domain, guard and
 invariants; a sum of cofactors times equalities, all zero in reachable states, may be added.
@@ -39,8 +40,9 @@ class System:
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
     fields(conclusion, "statements")
-    fields(proof, "equalities invariants starts steps positive signs")
+    fields(proof, "equalities invariants starts steps positive signs", "witness")
     system = read(problem)
+    system.domain.inhabited(proof.get("witness", []))
     zeros = [expression(text, system.names) for text in items(proof["equalities"])]
     if any(zero.bottom for zero in zeros):
         raise Rejected("state equalities between polynomials")

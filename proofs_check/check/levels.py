@@ -8,7 +8,7 @@ conclusion  ``statements`` as in kind *sign*, whose expressions may use mean_NAM
             P(J = j + L) = ratio P(J = j) from j = length - L on
 proof       ``laws``: {name: {"law": nu, "levels": K, "period": L, "ratio": expression, "ratio_sign": text,
             "entries": {entry: text}, "parents": [mode or null]}};
-            ``positive``, ``signs`` as in kind *sign*; ``orders``: [[text a level], ..]
+            ``positive``, ``signs``, ``witness`` as in kind *sign*; ``orders``: [[text a level], ..]
 """
 
 from collections.abc import Mapping
@@ -26,15 +26,18 @@ from proofs_check.check.statements import check_statements, variables
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
     fields(problem, "variables domain laws")
     fields(conclusion, "statements", "orders laws")
-    fields(proof, "laws positive signs", "orders")
+    fields(proof, "laws positive signs", "orders witness")
     names = variables(problem["variables"])
     domain = Domain(names, problem["domain"])
+    domain.inhabited(proof.get("witness", []))
     laws = derived(problem["laws"], proof["laws"], names, domain, proof["positive"])
     orders, whole = items(conclusion.get("orders", [])), table(conclusion.get("laws", {}))
     for order, texts in zip(orders, items(proof.get("orders", []), len(orders)), strict=True):
-        _check_order(order, texts, laws, domain)
+        here = domain.extended(order.get("assume", {}))
+        here.inhabited(proof.get("witness", []))
+        _check_order(order, texts, laws, here)
     for name, law in whole.items():
-        _check_whole(law, laws[name], names)
+        _check_whole(law, laws[name], names, Positive(domain, proof["positive"]))
     if conclusion["statements"] or not (orders or whole):
         vocabulary = with_quantities(names, laws)
         check_statements(conclusion["statements"], proof, domain, vocabulary)
@@ -65,11 +68,11 @@ def with_quantities(names: Mapping[str, Ratio], laws: Mapping[str, AgeLaw]) -> d
     return {**names, **words}
 
 
-def _check_order(order: Any, texts: Any, laws: Mapping[str, AgeLaw], domain: Domain) -> None:
+def _check_order(order: Any, texts: Any, laws: Mapping[str, AgeLaw], here: Domain) -> None:
     """Check the first levels up to a common period, and that the larger law decays no faster over that period."""
     fields(order, "smaller larger", "assume")
     smaller, larger = laws[order["smaller"]], laws[order["larger"]]
-    here, gaps = domain.extended(order.get("assume", {})), order_gaps(smaller, larger)
+    gaps = order_gaps(smaller, larger)
     for j, (gap, text) in enumerate(zip(gaps, items(texts, len(gaps)), strict=True)):
         try:
             here.proves(gap, text, strict=False)
@@ -87,13 +90,13 @@ def order_gaps(smaller: AgeLaw, larger: AgeLaw) -> list[Ratio]:
     return [*(larger.tail(j) - smaller.tail(j) for j in range(1, last)), decay[1] - decay[0]]
 
 
-def _check_whole(says: Any, law: AgeLaw, names: Mapping[str, Ratio]) -> None:
+def _check_whole(says: Any, law: AgeLaw, names: Mapping[str, Ratio], positive: Positive) -> None:
     fields(says, "pmf period ratio")
     pmf, period = items(says["pmf"]), integer(says["period"], 1)
-    if period != law.period or not (expression(says["ratio"], names) - law.ratio).is_zero():
+    if period != law.period or not (positive.divides(expression(says["ratio"], names)) - law.ratio).is_zero():
         raise Rejected("another period or ratio than the law has")
     if len(pmf) < law.start + period:
         raise Rejected(f"the law needs its first {law.start + period} probabilities")
     for j, text in enumerate(pmf):
-        if not (law.tail(j) - law.tail(j + 1) - expression(text, names)).is_zero():
+        if not (law.tail(j) - law.tail(j + 1) - positive.divides(expression(text, names))).is_zero():
             raise Rejected(f"P(J = {j}) is another function")

@@ -9,9 +9,9 @@ powers; where a variable and a constraint share a name, the constraint is meant.
 from collections.abc import Mapping
 from typing import Any
 
-from proofs_check.check.exact import Rejected, items, table, word
+from proofs_check.check.exact import Rejected, items, rational, table, word
 from proofs_check.check.expression import expression
-from proofs_check.check.polynomial import Polynomial, Ratio, substituted, variable
+from proofs_check.check.polynomial import Polynomial, Ratio, constant, substituted, variable
 
 
 class Domain:
@@ -40,6 +40,21 @@ class Domain:
             for symbol, meaning in part.meaning.items():
                 both.add(symbol, meaning, ">" if symbol in part.strict else ">=")
         return both
+
+    def inhabited(self, points: Any) -> None:
+        """Return None if one of the points, {name: number} each, satisfies every constraint."""
+        for point in items(points):
+            at = {name: constant(rational(x)) for name, x in table(point).items()}
+            values = (
+                [substituted(f, at) for f in self.meaning.values()] if set(at) == set(self.names) else [constant(-1)]
+            )
+            signs = [x.top.terms.get((), 0) for x in values if not x.bottom and not any(x.top.terms)]
+            if len(signs) == len(values) and all(
+                x >= 0 and (x > 0 or name not in self.strict) for name, x in zip(self.meaning, signs, strict=True)
+            ):
+                return
+        if self.meaning:
+            raise Rejected("no witness is a point of the domain: the statement may speak of nothing")
 
     def proves(self, f: Ratio, text: Any, *, strict: bool) -> None:
         """Return None if ``text``, a quotient of polynomials in the symbols, shows f >= 0 (or f > 0)."""

@@ -2,7 +2,8 @@
 
 problem     ``variables``, ``domain``: {symbol: [polynomial, ">" or ">="]}, perhaps ``define``: {name: expression}
 conclusion  ``statements``: [{"claim": [left, relation, right], "assume": more domain, "set": {variable: expression}}]
-proof       ``positive``: the divisors, as positive expressions in the symbols; ``signs``: one text or null a statement
+proof       ``positive``: the divisors, as positive expressions in the symbols; ``signs``: one text or null a statement;
+            ``witness``: points, [{variable: number}, ..], one in the domain and one in every part that is assumed
 """
 
 from typing import Any
@@ -34,7 +35,7 @@ def define(names: dict[str, Ratio], definitions: Any) -> dict[str, Ratio]:
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
     fields(problem, "variables domain", "define")
     fields(conclusion, "statements")
-    fields(proof, "positive signs")
+    fields(proof, "positive signs", "witness")
     names = variables(problem["variables"])
     domain = Domain(names, problem["domain"])
     vocabulary = define(names, problem.get("define", {}))
@@ -42,14 +43,16 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
 
 
 def check_statements(statements: Any, proof: Any, domain: Domain, vocabulary: dict[str, Ratio]) -> None:
-    """Check each statement in the vocabulary; ``proof`` has ``positive`` and ``signs``."""
-    listed = items(statements)
+    """Check each statement in the vocabulary; ``proof`` has ``positive``, ``signs`` and ``witness``."""
+    listed, points = items(statements), proof.get("witness", [])
+    domain.inhabited(points)
     if not listed:
         raise Rejected("nothing is stated")
     for statement, sign in zip(listed, items(proof["signs"], len(listed)), strict=True):
         fields(statement, "claim", "assume set")
         left, rel, right = items(statement["claim"], 3)
         here = domain.extended(statement.get("assume", {}))
+        here.inhabited(points)
         f = Positive(here, proof["positive"]).divides(expression(left, vocabulary) - expression(right, vocabulary))
         relation(_restricted(f, statement.get("set", {}), domain), rel, sign, here)
 

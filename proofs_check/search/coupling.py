@@ -7,7 +7,7 @@ import sympy
 from proofs_check.check.expression import expression
 from proofs_check.check.sign import Domain
 from proofs_check.check.statements import variables
-from proofs_check.search.algebra import constraints, ratio, text
+from proofs_check.search.algebra import constraints, positive_texts, ratio, text
 from proofs_check.search.handelman import Constraints, NotFound, sign_text
 
 Json = dict[str, Any]
@@ -24,7 +24,8 @@ def source_labels(problem: Json, states: int = 2) -> tuple[list[Any], list[Any]]
 def coupling(problem: Json, conclusion: Json, labels: tuple[list[Any], list[Any]]) -> Json:
     """Return the proof of kind *coupling*; ``labels`` give each mode's source state, equal ones move together."""
     names = variables(problem["variables"])
-    given = constraints(Domain(names, problem["domain"]))
+    domain = Domain(names, problem["domain"])
+    given = constraints(domain)
     schemes = [
         {kind: [[ratio(expression(t, names)) for t in row] for row in problem[side][kind]] for kind in KINDS}
         for side in ("smaller", "larger")
@@ -36,7 +37,15 @@ def coupling(problem: Json, conclusion: Json, labels: tuple[list[Any], list[Any]
         if pair not in moves:
             moves[pair] = _slot(pair, schemes, labels, given)
             frontier += [(i, j) for _, i, _, j, *_ in moves[pair]]
-    return {"pairs": [list(pair) for pair in moves], "moves": list(moves.values())}
+    divisors = [
+        expression(t, names) for side in ("smaller", "larger") for k in KINDS for row in problem[side][k] for t in row
+    ]
+    divisors += [expression(chance, names) for slot in moves.values() for *_, chance, _ in slot]
+    return {
+        "pairs": [list(pair) for pair in moves],
+        "moves": list(moves.values()),
+        "positive": positive_texts(divisors, domain),
+    }
 
 
 def _slot(pair: tuple[int, int], schemes: list[Json], labels: tuple[list, list], given: Constraints) -> list:

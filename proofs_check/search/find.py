@@ -13,6 +13,7 @@ from proofs_check.search.coupling import coupling, source_labels
 from proofs_check.search.handelman import NotFound
 from proofs_check.search.ideas import IDEAS
 from proofs_check.search.induction import Idea, induction
+from proofs_check.search.witness import witnessed
 from proofs_check.search.words import words
 
 
@@ -50,6 +51,10 @@ def find(claim: Claim) -> dict[str, Any]:
 
 
 def _proof(kind: str, problem: Any, conclusion: Any, idea: Idea | None) -> dict[str, Any]:
+    return witnessed(kind, problem, conclusion, _argument(kind, problem, conclusion, idea))
+
+
+def _argument(kind: str, problem: Any, conclusion: Any, idea: Idea | None) -> dict[str, Any]:
     if kind == "induction":
         return induction(problem, conclusion, idea or Idea())
     finders = {

@@ -46,6 +46,8 @@ def levels(problem: Json, conclusion: Json) -> Json:
         for name, blocks in problem["laws"].items()
     }
     signs = statement_signs(conclusion["statements"], names | quantities(laws), domain, collector)
+    for says in conclusion.get("laws", {}).values():
+        collector.seen += [expression(text, names) for text in (*says["pmf"], says["ratio"])]
     proof = {"laws": proofs, "positive": positive_texts(collector.seen, domain), "signs": signs}
     if "orders" in conclusion:
         proof["orders"] = [_order(order, laws, domain) for order in conclusion["orders"]]

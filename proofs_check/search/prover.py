@@ -22,6 +22,7 @@ from proofs_check.search.algebra import poly, text
 from proofs_check.search.factors import factor_list
 from proofs_check.search.handelman import NotFound, exact
 from proofs_check.search.refuter import counterexample
+from proofs_check.search.witness import witnessed
 
 PATIENCE = 10.0  # seconds for one statement
 FEW, MANY = 150, boxes.MAX_BOXES
@@ -162,7 +163,7 @@ def certificate(kind: str, problem: Json, conclusion: Json, proof: Json) -> Json
         "kind": kind,
         "problem": problem,
         "conclusion": conclusion,
-        "proof": proof,
+        "proof": witnessed(kind, problem, conclusion, proof),
         "found_by": "proofs_check.search.prover",
     }
     document.check(found)

@@ -73,10 +73,15 @@ def for_all_integers(
         pass
     if found := _refutation(case, patience / 10, until + patience / 2):
         return found
-    box = described(box_of(Domain(variables(list(names)), domain)))
-    where = ", ".join([*([box] if box else []), *(f"{n} >= {a}" for n, a in integers.least.items())])
     how = f"no induction found (kept by every step: {search.helpers() or 'nothing of use'}); a lemma may help"
-    return Answer("undecided", how, None, where)
+    return Answer("undecided", how, None, whole(names, domain, integers))
+
+
+def whole(names: tuple[str, ...], domain: Json, integers: Integers | None) -> str:
+    """Return the box of the domain, integers included, as text."""
+    box = described(box_of(Domain(variables(list(names)), domain)))
+    least = integers.least if integers else {}
+    return ", ".join([*([box] if box else []), *(f"{n} >= {a}" for n, a in least.items())])
 
 
 def _refutation(case: instances.Case, deep: float, until: float) -> Answer | None:

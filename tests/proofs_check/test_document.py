@@ -16,7 +16,7 @@ GOOD = {
     "kind": "sign",
     "problem": {"variables": ["x"], "domain": {"x": ["x", ">="]}},
     "conclusion": {"statements": [{"claim": ["x + 1", ">", "0"]}]},
-    "proof": {"positive": [], "signs": ["x + 1"]},
+    "proof": {"positive": [], "signs": ["x + 1"], "witness": [{"x": "0"}]},
 }
 
 

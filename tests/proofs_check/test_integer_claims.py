@@ -212,7 +212,10 @@ def test_variables_stand_in_sign_proofs_in_even_powers_only(text, relation, acce
 
 def test_a_constraint_hides_a_variable_of_its_name():
     problem = {"variables": ["x", "y"], "domain": {"x": ["1-y", ">="]}}
-    says, proof = {"statements": [{"claim": ["1-y", ">=", "0"]}]}, {"positive": [], "signs": ["x"]}
+    says, proof = (
+        {"statements": [{"claim": ["1-y", ">=", "0"]}]},
+        {"positive": [], "signs": ["x"], "witness": [{"x": "0", "y": "0"}]},
+    )
     good = {"format": 1, "kind": "sign", "problem": problem, "conclusion": says, "proof": proof}
     document.check(good)
     with pytest.raises(Rejected, match="another function"):

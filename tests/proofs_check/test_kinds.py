@@ -18,7 +18,7 @@ IDENTITY = certificate(
     "identity",
     {"variables": ["p"], "domain": UNIT},
     {"statements": [{"claim": ["1/(1-p) - 1", "=", "p/(1-p)"]}]},
-    {"positive": ["a"], "signs": [None]},
+    {"positive": ["a"], "signs": [None], "witness": [{"p": "1/2"}]},
 )
 SIGN = certificate(
     "sign",
@@ -30,7 +30,11 @@ SIGN = certificate(
             {"claim": ["d/(1-p+d)", "=", "p"], "set": {"d": "p"}},
         ]
     },
-    {"positive": ["a", "a+d"], "signs": ["p/a", "a*e/(a+d)", None]},
+    {
+        "positive": ["a", "a+d"],
+        "signs": ["p/a", "a*e/(a+d)", None],
+        "witness": [{"p": "0", "d": "1"}, {"p": "1/2", "d": "0"}],
+    },
 )
 INDUCTION = certificate(  # sums of odd numbers are squares, and positive
     "induction",
@@ -81,6 +85,7 @@ LEVELS = certificate(
         "positive": ["a"],
         "signs": [None, "a"],
         "orders": [["0", "0"]],
+        "witness": [{"p": "0"}],
     },
 )
 COUNTEREXAMPLE = certificate(
@@ -140,6 +145,8 @@ COUPLING = certificate(  # a better channel has the smaller age
                 ["reset", 0, "reset", 0, "1-p", "a"],
             ]
         ],
+        "positive": ["a"],
+        "witness": [{"p": "1/2", "d": "1/2"}],
     },
 )
 MEAN = certificate(  # two states, rates 1 and 2
@@ -172,6 +179,24 @@ SPOILED = [
     ("sign", "proof positive", ["a+d", "a-d"]),
     ("sign", "problem domain a 1", ">="),
     ("sign", "problem variables", ["p", "p"]),
+    ("sign", "problem domain z", ["0-1", ">="]),
+    ("sign", "problem domain z", ["d-2", ">="]),
+    ("sign", "proof witness", []),
+    ("sign", "proof witness", [{"p": "0", "d": "1"}]),
+    ("sign", "proof witness", [{"p": "1", "d": "0"}]),
+    ("sign", "proof witness", [{"p": "1/2"}]),
+    ("sign", "proof witness", [{"p": "1/2", "d": "p"}]),
+    ("sign", "proof witness", {"p": "1/2", "d": "0"}),
+    ("identity", "problem domain z", ["p-1", ">="]),
+    ("induction", "problem domain", {"z": ["0-1", ">"]}),
+    ("levels", "problem domain z", ["p-1", ">="]),
+    ("levels", "conclusion orders 0 assume", {"z": ["p-1", ">="]}),
+    ("levels", "proof witness", []),
+    ("levels", "problem laws actual up 0 0", "p^2/p"),
+    ("levels", "problem laws actual reset 0 0", "(1-p)*(2-p)/(2-p)"),
+    ("levels", "conclusion laws actual pmf 1", "(1-p)*p^2/p"),
+    ("levels", "conclusion laws actual ratio", "p^2/p"),
+    ("levels", "proof laws actual ratio", "p^2/p"),
     ("induction", "problem starts", []),
     ("induction", "problem starts 0 s", "2"),
     ("induction", "problem starts 0 n", "0"),
@@ -230,6 +255,12 @@ SPOILED = [
     ("coupling", "problem larger reset 0 0", "1-d"),
     ("coupling", "conclusion order", "smaller >= larger"),
     ("coupling", "proof pairs", []),
+    ("coupling", "proof positive", ["p"]),
+    ("coupling", "proof witness", []),
+    ("coupling", "proof witness", [{"p": "0", "d": "1/2"}]),
+    ("coupling", "problem smaller up 0 0", "d*p/p"),
+    ("coupling", "problem larger up 0 0", "p^2/p"),
+    ("coupling", "proof moves 0 0 4", "d*p/p"),
     ("coupling", "proof pairs 0 0", 1),
     ("coupling", "proof moves 0 1 0", "up"),
     ("coupling", "proof moves 0 1", ["up", 0, "reset", 0, "p-d", "e"]),
@@ -254,6 +285,15 @@ SPOILED = [
 ]
 
 
+ACCEPTED = [  # what is divided by is positive, and each part has its point
+    ("coupling", "proof moves 0 0 4", "d*(1-p)/(1-p)"),
+    ("coupling", "problem larger up 0 0", "p*(1-p)/(1-p)"),
+    ("levels", "conclusion laws actual ratio", "p*(1-p)/(1-p)"),
+    ("levels", "proof witness", [{"p": "2"}, {}, {"p": "3/4"}]),
+    ("levels", "conclusion orders 0 assume", {"z": ["1/2-p", ">="]}),
+]
+
+
 def spoiled(good, path, value):
     bad = copy.deepcopy(good)
     *way, last = [int(step) if step.isdigit() else step for step in path.split()]
@@ -267,6 +307,11 @@ def spoiled(good, path, value):
 @pytest.mark.parametrize("kind", GOOD)
 def test_a_right_proof_is_accepted(kind):
     check(GOOD[kind])
+
+
+@pytest.mark.parametrize(("kind", "path", "value"), ACCEPTED, ids=lambda x: str(x)[:40])
+def test_another_right_proof_is_accepted(kind, path, value):
+    check(spoiled(GOOD[kind], path, value))
 
 
 @pytest.mark.parametrize(("kind", "path", "value"), SPOILED, ids=lambda x: str(x)[:40])
