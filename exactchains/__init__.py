@@ -43,6 +43,7 @@ _WHERE = {
     "extremal_laws": "solvers.stationary",
     "certified_candidate": "solvers.candidate",
     "certified_by_levels": "solvers.streamed",
+    "levels_certificate": "solvers.streamed_certificate",
     "read_vector": "solvers.vector_file",
     "StationaryLaw": "solvers.law",
     "chain_from_arrays": "solvers.arrays",

@@ -1,5 +1,7 @@
 """Laws that came from elsewhere: accepted with a true bound, widened by a wrong digit, refused when they are no law."""
 
+import json
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,10 +12,15 @@ from hypothesis import strategies as st
 
 from exactchains import chain_from_arrays, stationary
 from exactchains.chain import FiniteChain, NotAGenerator
+from exactchains.enclosure import Enclosure
+from exactchains.number import unwire
 from exactchains.solvers.candidate import certified_candidate
 from exactchains.solvers.streamed import certified_by_levels, sliced
+from exactchains.solvers.streamed_certificate import levels_certificate
 from exactchains.solvers.vector_file import read_vector
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted
+from proofs_check.check.document import check, loads
+from proofs_check.check.exact import Rejected
 
 
 def random_chain(size: int, seed: int):
@@ -169,6 +176,52 @@ def test_levels_and_whole_chain_agree():
         for k in range(level + 1):
             assert found.entry(level, k).contains(whole[place])
             place += 1
+
+
+def test_the_checker_accepts_what_was_proved_by_levels():
+    for t in (Tandem(4, 5, 1), Tandem(4, 5, 8), Tandem(3, 7, 12)):
+        document = loads(json.dumps(levels_certificate(t, candidate=t.law, vector=t.vector)))
+        check(document)
+        exact = stationary(t.chain())
+        for state, lower, upper in document["conclusion"]["entries"]:
+            assert Enclosure(unwire(lower), unwire(upper)).contains(exact[state])
+
+
+def spoiled(document: dict, part: str, key: str, change) -> dict:
+    made = json.loads(json.dumps(document))
+    made[part][key] = change(made[part][key])
+    return made
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "change"),
+    [
+        ("proof", "vector", lambda u: ["0"] * len(u)),
+        ("proof", "vector", lambda u: u[:-1]),
+        ("proof", "vector", lambda u: [u[0], "-" + u[1], *u[2:]]),
+        ("proof", "vector", lambda u: ["1", *u[1:]]),
+        ("proof", "vector", lambda u: [u[0], str(1000 * int(u[1])), *u[2:]]),
+        ("proof", "law", lambda x: [[str(2 * int(x[0][0])), x[0][1]], *x[1:]]),
+        ("proof", "law", lambda x: [["0", x[0][1]], *x[1:]]),
+        ("proof", "reference", lambda r: 1),
+        ("conclusion", "entries", lambda e: [[0, e[0][2], e[0][2]], *e[1:]]),
+        ("conclusion", "entries", lambda e: [*e[:-1], [len(e), *e[-1][1:]]]),
+        ("problem", "transitions", lambda t: [[*t[0][:2], str(int(t[0][2]) + 1)], *t[1:]]),
+        ("problem", "transitions", lambda t: t[1:]),
+        ("problem", "states", lambda n: n + 1),
+    ],
+)
+def test_the_checker_rejects_what_is_spoiled(part, key, change):
+    t = Tandem(4, 5, 6)
+    document = levels_certificate(t, candidate=t.law, vector=t.vector)
+    with pytest.raises(Rejected):
+        check(loads(json.dumps(spoiled(document, part, key, change))))
+
+
+def test_a_file_of_too_many_states_is_refused():
+    t = Tandem(4, 5, 700)
+    with pytest.raises(InputError, match="at most 200000"):
+        levels_certificate(t, candidate=t.law, vector=t.vector)
 
 
 def test_a_wrong_digit_shows_in_levels_too(tmp_path):
