@@ -4,7 +4,8 @@
 
 Ours is timed from the exact chain to certified G and R; peers from ready arrays of doubles to G and R.  The worst
 entry of a peer is judged by the certified matrices.  One BLAS thread.  Peers: logarithmic reduction in plain numpy,
-with and without shift; BuTools and the SMC solvers of line-solver where they can be imported.
+with and without shift; BuTools and the SMC solvers of line-solver where they can be imported.  Times are processor
+seconds, which other work on the machine disturbs least.
 """
 
 import argparse
@@ -90,9 +91,9 @@ def middle(x: Any) -> float:
 def median(job: Callable[[], Any], runs: int) -> tuple[float, Any]:
     seconds, result = [], None
     for _ in range(runs):
-        start = time.perf_counter()
+        start = time.process_time()
         result = job()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     return statistics.median(seconds), result
 
 
