@@ -168,7 +168,9 @@ def row(name: str, present: list[str], options: argparse.Namespace) -> Iterator[
             seconds = found["seconds"]
             yield f"{seconds:.2g}; {judged(found['law'], exact)}"
         else:
-            yield f"{found['seconds']:.2g} ({found['seconds'] / seconds:.2g}x); {judged(found['law'], exact)}"
+            ratio = found["seconds"] / seconds
+            times = f"{ratio:.0f}" if ratio > 9.5 else f"{ratio:.2g}"
+            yield f"{found['seconds']:.2g} ({times}x); {judged(found['law'], exact)}"
 
 
 def separate(solver: str, name: str, options: argparse.Namespace) -> dict[str, Any]:
