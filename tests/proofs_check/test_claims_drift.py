@@ -1,7 +1,7 @@
 """Claims on drifts, tails, stability and monotony against brute force on the live rules."""
 
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import accumulate, combinations, combinations_with_replacement, product
 
 import pytest
 from flint import fmpq, fmpq_mat
@@ -13,6 +13,7 @@ from meanfield.models.policy import Policy
 from meanfield.models.pools import Pools
 from meanfield.models.shortest import SpeedAwareJSQ
 from proofs_check import verify
+from proofs_check.claims.noisy import majorisation
 from proofs_check.claims.noisy.loads import CRITICAL, intervals, undecided
 from proofs_check.claims.noisy.routing import ranks, states
 from proofs_check.claims.pools.finite import joined
@@ -26,6 +27,7 @@ OURS = [
     "noisy.dependent.tail",
     "noisy.routing.formula",
     "noisy.finite.monotone",
+    "noisy.finite.majorisation",
     "noisy.independent.stability",
     "noisy.independent.where-worse",
     "noisy.dependent.fixed-point",
@@ -44,6 +46,31 @@ def test_claims_are_proved(name):
 
 def test_the_summary_names_the_drift():
     assert any("exponential drift" in text and "rate 3/40" in text for text in summary(OURS[0]).sentences)
+
+
+def test_the_bound_on_eps_is_sharp_in_the_argument():
+    """Hall's condition fails just above eps = 1/2 for H, L equal and C one job longer, and only there."""
+    before, after, samples = (5, 5, 6), (6, 4, 6), [(0, 2), (1, 2)]
+    for eps, holds in (("1/2", True), ("51/100", False)):
+        pairs = majorisation._hall(majorisation._gains(eps, before, samples), majorisation._gains(eps, after, samples))
+        assert all(Fraction(a) <= Fraction(b) for a, _, b in pairs) is holds
+
+
+def test_services_by_rank_keep_weak_majorisation():
+    """All pairs of loads up to 4 at three servers: the served server of each rank, the last of equal queues loses."""
+    states = [tuple(sorted(q, reverse=True)) for q in combinations_with_replacement(range(5), 3)]
+
+    def served(queue, rank):
+        last = max(i for i, q in enumerate(queue) if q == queue[rank])
+        return tuple(q - (i == last and q > 0) for i, q in enumerate(queue))
+
+    def below(low, high):
+        return all(a <= b for a, b in zip(accumulate(low), accumulate(high), strict=True))
+
+    for low in states:
+        for high in states:
+            if below(low, high):
+                assert all(below(served(low, r), served(high, r)) for r in range(3))
 
 
 def chance_to_exceed(gains, threshold, queue):

@@ -10,6 +10,7 @@ from proofs_check.claims.noisy import (
     independent,
     limit,
     loads,
+    majorisation,
     routing,
     stability,
     tail_base,
@@ -30,4 +31,5 @@ CLAIMS = (
     *tails.CLAIMS,
     *stability.CLAIMS,
     *routing.CLAIMS,
+    *majorisation.CLAIMS,
 )
