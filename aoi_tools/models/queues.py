@@ -105,12 +105,8 @@ class Discipline(Protocol):
 
 
 @dataclass(frozen=True)
-class PoissonFirstCome:
-    r"""M/G/1, first come first served.
-
-    The sojourn time has d(s) = (1-rho) b(s) / (1 - lam (1 - b(s))/s).  The peak is max(D, G) + S with D the sojourn of
-    the update before, G exponential with rate lam, S a service: E e^{-s max(D, G)} = d(s) - s d(s+lam)/(s+lam).
-    """
+class PoissonFed:
+    """What the disciplines with Poisson arrivals at rate ``lam`` and any ``service`` share."""
 
     lam: Any
     service: Law
@@ -121,6 +117,15 @@ class PoissonFirstCome:
     @property
     def rational(self) -> bool:
         return self.service.rational
+
+
+@dataclass(frozen=True)
+class PoissonFirstCome(PoissonFed):
+    r"""M/G/1, first come first served.
+
+    The sojourn time has d(s) = (1-rho) b(s) / (1 - lam (1 - b(s))/s).  The peak is max(D, G) + S with D the sojourn of
+    the update before, G exponential with rate lam, S a service: E e^{-s max(D, G)} = d(s) - s d(s+lam)/(s+lam).
+    """
 
     def rate(self, domain: Domain) -> Any:
         return domain.convert(self.lam)
@@ -157,18 +162,8 @@ class ExponentialFirstCome:
 
 
 @dataclass(frozen=True)
-class Blocking:
+class Blocking(PoissonFed):
     """M/G/1/1: an update that finds the server busy is lost.  D = S, peak = S + idle time + S'."""
-
-    lam: Any
-    service: Law
-
-    def __post_init__(self) -> None:
-        _positive(self, "lam")
-
-    @property
-    def rational(self) -> bool:
-        return self.service.rational
 
     def rate(self, domain: Domain) -> Any:
         return 1 / (1 / domain.convert(self.lam) + self.service.mean(domain))
@@ -179,22 +174,12 @@ class Blocking:
 
 
 @dataclass(frozen=True)
-class Preemptive:
+class Preemptive(PoissonFed):
     """M/G/1/1 with preemption: a new update replaces the one in service (last come first served, preemptive).
 
     D is a service shorter than the time to the next arrival, d(s) = b(s+lam)/b(lam); after a delivery comes an idle
     time and services until one is not interrupted, h(s) = b(s+lam) / (1 - lam/(lam+s) (1 - b(s+lam))).
     """
-
-    lam: Any
-    service: Law
-
-    def __post_init__(self) -> None:
-        _positive(self, "lam")
-
-    @property
-    def rational(self) -> bool:
-        return self.service.rational
 
     def rate(self, domain: Domain) -> Any:
         lam = domain.convert(self.lam)
@@ -209,23 +194,13 @@ class Preemptive:
 
 
 @dataclass(frozen=True)
-class Replacement:
+class Replacement(PoissonFed):
     """M/G/1/2*: one waiting place, a new update replaces the waiting one; service is not interrupted.
 
     D = W + S with w(s) = b(lam) + lam (1 - b(s+lam))/(s+lam): W is the time since the last arrival in the service
     before, 0 if there was none.  The peak adds S, and an idle time when nothing waited:
     peak(s) = w(s) (b(s) - s b(s+lam)/(s+lam)) b(s).
     """
-
-    lam: Any
-    service: Law
-
-    def __post_init__(self) -> None:
-        _positive(self, "lam")
-
-    @property
-    def rational(self) -> bool:
-        return self.service.rational
 
     def rate(self, domain: Domain) -> Any:
         lam = domain.convert(self.lam)

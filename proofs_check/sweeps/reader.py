@@ -1,19 +1,18 @@
 """Reads specifications of sweeps and refuses what is wrong, unknown or would be ignored, with key and line."""
 
-import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from exactchains.number import parse
 from exactchains.truth import InputError
+from proofs_check.arithmetic import names_in
 from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Model
-from proofs_check.arithmetic import names_in
 from proofs_check.sweeps.axis import values
 from proofs_check.sweeps.spec import Axis, Comparison, Limits, Spec
-from proofs_check.tables.lines import line_of
+from proofs_check.tables.spec_reader import SpecReader
 
 MAX_POINTS = 10_000_000
 KEYS = {"model", "quantities", "index", "digits", "parameters", "grid", "zip", "linked", "limits", "boundary",
@@ -21,14 +20,10 @@ KEYS = {"model", "quantities", "index", "digits", "parameters", "grid", "zip", "
 BOUNDARY_KEYS = {"over", "to", "against", "quantity", "parameters", "value"}
 UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 _SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*(|KB|MB|GB)")
-T = TypeVar("T")
 
 
-class Reader:
-    """Reads one specification; knows the text, so that an error can name a line."""
-
-    def __init__(self, name: str, file: str, text: str) -> None:
-        self.name, self.file, self.lines = name, file, text.splitlines()
+class Reader(SpecReader):
+    """Reads one specification of a sweep."""
 
     def spec(self, data: Mapping[str, Any]) -> Spec:
         self._known(data, KEYS, "")
@@ -61,18 +56,7 @@ class Reader:
             raise self.error(*str(error).split(": ", 1)) from None
         return spec
 
-    def error(self, key: str, says: str) -> InputError:
-        line = line_of(key, self.lines)
-        return InputError(f"{self.file}{f', line {line}' if line else ''}: {key}: {says}")
-
     # Pieces
-
-    def _known(self, data: Mapping[str, Any], allowed: set[str], where: str) -> None:
-        for key in data:
-            if key not in allowed:
-                near = difflib.get_close_matches(key[:80], allowed, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"allowed are {', '.join(sorted(allowed))}"
-                raise self.error(f"{where}{key[:80]}", f"unknown key; {hint}")
 
     def _names(self, x: Any, key: str) -> tuple[str, ...]:
         listed = [x] if isinstance(x, str) else x
@@ -140,11 +124,6 @@ class Reader:
                 raise self.error(f"linked.{min(left)}", f"{', '.join(sorted(left))} need each other")
             found |= {name: left.pop(name) for name in ready}
         return found
-
-    def _digits(self, x: Any) -> int:
-        if isinstance(x, bool) or not re.fullmatch(r"[0-9]{1,6}", str(x)) or not 1 <= int(str(x)) <= 100_000:
-            raise self.error("digits", "an integer from 1 to 100000 is needed")
-        return int(str(x))
 
     def _flag(self, x: Any, key: str) -> bool:
         if not isinstance(x, bool):
@@ -220,9 +199,3 @@ class Reader:
 
     def _zips(self, spec: Spec) -> list[Axis]:
         return [axis for axis in spec.axes if len(axis) > 1]
-
-    def _try(self, key: str, what: Callable[[], T]) -> T:
-        try:
-            return what()
-        except InputError as error:
-            raise self.error(key, str(error)) from None

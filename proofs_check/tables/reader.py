@@ -1,18 +1,16 @@
 """Reads specifications of tables and refuses what is wrong, unknown or would be ignored, with key and line."""
 
-import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from flint import fmpq
 
 from exactchains.number import parse
-from exactchains.truth import InputError
 from proofs_check.catalogue import find
-from proofs_check.tables.lines import line_of
 from proofs_check.tables.spec import NAMING, Request, Spec, takes
+from proofs_check.tables.spec_reader import SpecReader
 from proofs_check.tables.table import NOTATIONS
 
 MAX_POINTS = 100_000
@@ -23,14 +21,10 @@ PLOT = {"x", "x_scale", "y_scale"}
 SCALES = ("linear", "log")
 _INDEX = re.compile(r"[0-9]{1,9}")
 _RANGE = re.compile(r"([^\s.]+(?:\.[0-9]+)?)\.\.([^\s]+)(?:\s+step\s+(\S+))?")
-T = TypeVar("T")
 
 
-class Reader:
-    """Reads one specification; knows the text, so that an error can name a line."""
-
-    def __init__(self, name: str, file: str, text: str) -> None:
-        self.name, self.file, self.lines = name, file, text.splitlines()
+class Reader(SpecReader):
+    """Reads one specification of a table."""
 
     def spec(self, data: Mapping[str, Any]) -> Spec:
         self._known(data, KEYS, "")
@@ -58,18 +52,7 @@ class Reader:
         self._values(found)
         return found
 
-    def error(self, key: str, says: str) -> InputError:
-        line = line_of(key, self.lines)
-        return InputError(f"{self.file}{f', line {line}' if line else ''}: {key}: {says}")
-
     # Pieces
-
-    def _known(self, data: Mapping[str, Any], allowed: set[str], where: str) -> None:
-        for key in data:
-            if key not in allowed:
-                near = difflib.get_close_matches(key[:80], allowed, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"allowed are {', '.join(sorted(allowed))}"
-                raise self.error(f"{where}{key[:80]}", f"unknown key; {hint}")
 
     def _column(self, data: Any, i: int, rows: Mapping[str, Any]) -> Request:
         where = f"columns[{i}]"
@@ -196,12 +179,6 @@ class Reader:
 
     # Words
 
-    def _try(self, key: str, read: Callable[[], T]) -> T:
-        try:
-            return read()
-        except InputError as error:
-            raise self.error(key, str(error)) from None
-
     def _word(self, x: Any, key: str) -> str:
         if isinstance(x, bool) or not isinstance(x, str | int):
             raise self.error(key, "an exact number or text is needed, such as 3, 0.7 or '7/10'")
@@ -216,11 +193,6 @@ class Reader:
         if not isinstance(x, list) or not all(isinstance(name, str) for name in x):
             raise self.error(key, 'a list of texts such as ["P5"] is needed')
         return tuple(x)
-
-    def _digits(self, x: Any) -> int:
-        if isinstance(x, bool) or not re.fullmatch(r"[0-9]{1,6}", str(x)) or not 1 <= int(str(x)) <= 100_000:
-            raise self.error("digits", "an integer from 1 to 100000 is needed")
-        return int(str(x))
 
     def _choice(self, x: Any, allowed: Iterable[str], key: str) -> str:
         if not isinstance(x, str) or x not in allowed:
