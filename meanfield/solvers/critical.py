@@ -7,10 +7,16 @@ from exactchains.enclosure import Enclosure
 from exactchains.truth import Undecided
 from meanfield.models.noisy import PowerOfD, error_polynomial
 
-__all__ = ["critical_response"]
+__all__ = ["beyond_recursion", "critical_response"]
 
 MAX_TERMS = 1_000_000
 FIRST = 1000
+LONG = fmpq(1, 20_000)  # 1 - load below which the plain recursion takes a million terms for a few digits
+
+
+def beyond_recursion(policy: PowerOfD) -> bool:
+    """Whether errors at every gap have chance 1/d, d >= 3, so near load 1 that the plain recursion does not end."""
+    return policy.g is None and policy.d > 2 and policy.d * policy.eps == 1 and 1 - policy.load < LONG
 
 
 def critical_response(policy: PowerOfD, *, digits: int) -> Enclosure:

@@ -16,6 +16,7 @@ from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
 from meanfield.models.random import RandomBySpeed
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
+from meanfield.solvers.critical import beyond_recursion, critical_response
 from meanfield.solvers.enclosures import ServerSystem, best_system, require_stable
 from meanfield.solvers.fixed_point import FixedPoint, fixed_point
 from meanfield.solvers.one_gate import Gate, one_gate
@@ -92,6 +93,10 @@ def balancing_quantity(
         found = mean.enclosure
         little = Enclosure(found.lower / policy.load, found.upper / policy.load, found.rigor)
         return replace(mean, enclosure=little, quantity=name)
+    if name == "mean_queue" and n is None and isinstance(policy, PowerOfD) and beyond_recursion(policy):
+        mean = critical_response(policy, digits=digits)
+        little = Enclosure(mean.lower * policy.load, mean.upper * policy.load)
+        return Result(little, name, index, "outward rounded recursion, the rest by integrals")
     return _known(policy, name, index, n) or _solved(policy, name, index, (n, digits))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 from flint import arb, fmpq
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exactchains.truth import Undecided
@@ -11,13 +11,15 @@ from meanfield.solvers import critical as critical_solver
 from meanfield.solvers.critical import critical_response
 from meanfield.solvers.expansions import heavy_traffic_slope
 from meanfield.solvers.fixed_point import fixed_point
+from meanfield.solvers.quantities import balancing_quantity
 
 
 def critical(d, load):
     return PowerOfD(load, d, None, fmpq(1, d))
 
 
-@given(st.integers(3, 12), st.fractions("1/1000", "19/20", max_denominator=1000), st.integers(1, 12))
+@settings(max_examples=25)
+@given(st.integers(3, 12), st.fractions("1/1000", "9/10", max_denominator=1000), st.integers(1, 12))
 def test_it_agrees_with_the_recursion_to_its_end(d, load, digits):
     policy = critical(d, fmpq(load.numerator, load.denominator))
     found, plain = critical_response(policy, digits=digits), fixed_point(policy, digits=14).mean_response
@@ -37,6 +39,18 @@ def test_the_slope_is_that_of_the_claim(d):
     near, nearer = (critical_response(critical(d, 1 - fmpq(1, 10**n)), digits=9) for n in (12, 14))
     gained = arb(heavy_traffic_slope(critical(d, "1/2")).lower) * arb(100).log()
     assert abs(arb(nearer.lower - near.lower) - gained) < 0.01  # a small period in the logarithm remains
+
+
+@pytest.mark.parametrize("load", ["0.99", "0.99999999"])  # by the plain recursion, and beyond its reach
+def test_quantities_near_load_one(load):
+    policy = critical(5, load)
+    response = critical_response(policy, digits=9)
+    found = {name: balancing_quantity(policy, name, digits=7) for name in ("mean_queue", "mean_response", "speedup")}
+    assert (found["mean_queue"].certificate is None) == (load == "0.99999999")
+    for name, factor in [("mean_queue", policy.load), ("mean_response", fmpq(1))]:
+        assert response.lower * factor <= found[name].upper
+        assert found[name].lower <= response.upper * factor
+    assert found["speedup"].enclosure.has_digits(7)
 
 
 def test_too_many_digits_are_refused(monkeypatch):
