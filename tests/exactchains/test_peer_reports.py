@@ -7,14 +7,24 @@ from pathlib import Path
 import pytest
 from flint import fmpq
 
-from exactchains import Balls, DoesNotExist, FiniteChain, Floats, NotAGenerator, classes, period, stationary
+from exactchains import (
+    Balls,
+    DoesNotExist,
+    FiniteChain,
+    Floats,
+    NotAGenerator,
+    classes,
+    period,
+    reachable_chain,
+    stationary,
+)
 from exactchains.domain import rational
 from exactchains.solvers.absorption import absorption
 from exactchains.solvers.arrays import arrays
 from exactchains.solvers.dixon import dixon
 from exactchains.solvers.gth import gth
 from exactchains.solvers.stationary import extremal_laws
-from tests.exactchains.chains import birth_death, clusters
+from tests.exactchains.chains import birth_death, clusters, power_of_two
 
 PEERS = Path(__file__).parents[1] / "data" / "peer_cases.json"
 CASES = {case["id"]: case for case in json.loads(PEERS.read_text(encoding="utf-8"))["cases"]}
@@ -95,6 +105,24 @@ def test_identity_has_two_laws():
     assert [[x.lower for x in law] for law in extremal_laws(chain)] == [[1, 0], [0, 1]]
     with pytest.raises(DoesNotExist, match="2 recurrent classes"):
         stationary(chain)
+
+
+def test_labels_are_never_indices():
+    """QuantEcon.py 252: labels of a reducible chain were used as indices; here they are numbers out of order."""
+    chain = reachable_chain(7, lambda s: {7: [(0, 1), (3, 2)], 0: [(2, 1)], 2: [(0, 3)], 3: [(3, 1)]}[s])
+    assert chain.labels == [7, 0, 3, 2] and chain.index(2) == 3
+    found = [{chain.labels[i]: law[i].lower for i in map(int, law.states)} for law in extremal_laws(chain)]
+    assert found == [{0: fmpq(3, 4), 2: fmpq(1, 4)}, {3: fmpq(1)}]
+    assert [x.lower for x in absorption(chain, chain.index(7))] == exact(["1/3", "2/3"])
+
+
+def test_power_of_two_with_715_states():
+    """stormpy: no exact answer in 40 seconds.  Two methods, to 30 digits."""
+    chain = power_of_two(4, 9)
+    first, second = (stationary(chain, digits=30, method=method) for method in ("levels", "block"))
+    assert all(
+        x.has_digits(30) and x.lower <= y.upper and y.lower <= x.upper for x, y in zip(first, second, strict=True)
+    )
 
 
 def test_two_closed_classes_are_not_mixed():
