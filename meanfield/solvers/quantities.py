@@ -94,7 +94,7 @@ def balancing_quantity(
         little = Enclosure(found.lower / policy.load, found.upper / policy.load, found.rigor)
         return replace(mean, enclosure=little, quantity=name)
     if name == "mean_queue" and n is None and isinstance(policy, PowerOfD) and beyond_recursion(policy):
-        mean = critical_response(policy, digits=digits)
+        mean = critical_response(policy, digits=digits + 2)
         little = Enclosure(mean.lower * policy.load, mean.upper * policy.load)
         return Result(little, name, index, "outward rounded recursion, the rest by integrals")
     return _known(policy, name, index, n) or _solved(policy, name, index, (n, digits))
