@@ -56,7 +56,7 @@ def explanation(v: Verification) -> str:
 
 
 def picture(shown: Slice) -> str:
-    """Return a map as text: a character a cell, each label certified on the whole cell."""
+    """Return a map as text: a character a cell, each label certified inside it."""
     rows = ["".join(SIGNS[label] for label in row).rstrip() for row in shown.cells(ACROSS, UP)]
     legend = f"# fails, . holds, ? not decided{f', blank {shown.outside}' if shown.outside else ''}"
     up, across = (f"{axis.says}, from {axis.low} to {axis.high}" for axis in (shown.up, shown.across))

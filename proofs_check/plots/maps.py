@@ -98,7 +98,7 @@ def draw_map(shown: Map, path: Path) -> None:
         axis.set(xlim=(float(across.low), float(across.high)), ylim=(float(up.low), float(up.high)))
         axis.set_title(textwrap.fill(shown.title, WIDE), pad=12)
         axis.set_ylabel(up.says)
-        below = [across.says, f"{shown.slice.fixed}; every cell is certified"]
+        below = [across.says, f"{shown.slice.fixed}; certified inside every cell"]
         axis.set_xlabel("\n".join(line for text in below for line in textwrap.wrap(text, WIDE)))
         axis.legend(handles=keys, loc="upper left", bbox_to_anchor=(1.0, 1.0), title="the claim")
 

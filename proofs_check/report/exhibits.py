@@ -33,7 +33,7 @@ def map_of(place: Path) -> str:
     shares = ", ".join(f"{label.value} {made.share(label):.1%}" for label in maps.LOOKS if made.share(label))
     alt = f"{asked.title}; {made.slice.across.says} against {made.slice.up.says}: {shares}"
     picture = _image(lambda path: maps.draw_map(made, path), alt)
-    says = f"<p>{escape(alt)} of the box, every cell certified.</p>"
+    says = f"<p>{escape(alt)} of the box, certified inside every cell.</p>"
     command = f"exaq plot {asked.name} --out FILE"
     return f'<section>\n{picture}{says}<p class="soft"><code>{escape(command)}</code></p>\n</section>'
 
