@@ -187,7 +187,14 @@ IDEAS = {
     ("pools.domination", 1): Idea({}, {"S": ["s", ">="], "Y": ["y", ">="], "w": ["y-s", ">="]}),
     ("pools.tail", 0): Idea({"scaled": "lam - lam*y*power"}, {"P": ["power", ">="]}),
     ("noisy.independent.monotone-in-eps", 1): Idea({}, {"W": ["y-x", ">="]}),
-    ("noisy.dependent.sandwich", 10): Idea({}, {"W": ["y-x", ">="]}),
+    ("noisy.dependent.no-recursion", 16): _DIFFERENCES,
+    ("noisy.dependent.no-recursion", 17): Idea({}, {"d": ["d", ">"], "P": ["P", ">"]}),
+    ("noisy.dependent.cooperative", 16): Idea(
+        {}, {"C": ["C", ">="], "E": ["E", ">="], "a": ["A-B", ">="], "b": ["B-E", ">="], "c": ["D-C", ">="]}
+    ),
+    ("noisy.dependent.sandwich", 16): _DIFFERENCES,
+    ("noisy.dependent.sandwich", 17): Idea({"S": "first - U - other + V"}),
+    ("noisy.dependent.sandwich", 18): Idea({}, {"W": ["y-x", ">="]}),
     ("noisy.dependent.light-traffic", 0): Idea({}, {"w": ["B - 1 + j*lam", ">="], "j": ["j", ">="]}),
     ("noisy.dependent.exponential-tail", 2): Idea(
         {}, {"G": ["g", ">="], "Z": ["Z", ">="], "l": ["1-Z", ">="], "w": ["g*(z-1) - 1 + Z", ">="]}

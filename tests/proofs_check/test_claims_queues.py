@@ -106,3 +106,34 @@ def test_cell_drifts_are_the_generator(policy, cell):
         first, second, rest = (value(text, point) for text in quadratic_drift(policy, cell, "a", "C"))
         drift = generator(lambda x, y: Fraction(y * y, 2) + a * x * y + C * x * x)
         assert drift == first * q[0] + second * q[1] + rest
+
+
+@pytest.mark.parametrize(("d", "g", "k"), [(2, 1, 3), (3, 3, 2), (4, 1, 1), (4, 2, 4), (5, 1, 2), (5, 3, 1)])
+def test_the_flow_has_the_derivatives_that_are_proved_nonnegative(d, g, k):
+    """At other d and g than those of the certificates; derivatives of R_(k-1) off the diagonal, one by one."""
+    depth = k + 2 * g + 1
+    field, above = joined(d, g, k - 1, depth)
+    _, whole = joined(d, g, k, depth)
+    x, eps, j = [field[f"x{i}"] for i in range(depth + 1)], field["eps"], k - 1
+    low, z = max(j - g, 0), x[j + g + 1]
+    slopes = {j + g + 1: eps * ((x[j] - z) ** (d - 1) - (x[j + 1] - z) ** (d - 1))}
+    slopes[j] = x[j] ** (d - 1) - eps * (x[j] - z) ** (d - 1)
+    if low > 0:  # a coordinate, not the constant x_0
+        slopes[j] += eps * (x[low] - x[j]) ** (d - 1)
+        slopes[low] = eps * ((x[low] - x[j + 1]) ** (d - 1) - (x[low] - x[j]) ** (d - 1))
+    elif j > 0:
+        slopes[j] += eps * (x[0] - x[j]) ** (d - 1)
+    for i in range(1, k + g + 1):
+        if i != k:
+            assert (above - whole).diff(x[i]) == d * slopes.get(i, field.convert(0))
+
+
+@pytest.mark.parametrize(("d", "g", "k"), [(3, 3, 2), (4, 1, 1), (4, 2, 4), (5, 2, 2)])
+def test_the_chance_to_join_lies_between_the_noiseless_and_the_independent_one(d, g, k):
+    depth = k + g + 2
+    for eps in ("0", "1/3", "1"):
+        for parts in ([5, 1, 1, 3, 0, 2, 0, 1, 1, 1, 2, 1], [1, 0, 0, 9, 4, 0, 7, 1, 0, 0, 0, 1], [1] * 12):
+            x = [fmpq(sum(parts[i:]), sum(parts)) for i in range(depth)]
+            law = PowerOfD("1/2", d, g, eps).limit_law([[*x, fmpq(0)]], QQ)
+            chance, e = sum((law[0, j] for j in range(k, depth)), fmpq(0)), fmpq(*map(int, f"{eps}/1".split("/")[:2]))
+            assert x[k] ** d <= chance <= (1 - e) * x[k] ** d + e * (1 - (1 - x[k]) ** d)

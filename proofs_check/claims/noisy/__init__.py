@@ -5,6 +5,7 @@ from proofs_check.claims.noisy import (
     dependent,
     drift,
     equilibrium,
+    every_d,
     heavy,
     heavy_dependent,
     independent,
@@ -20,6 +21,7 @@ from proofs_check.claims.noisy import (
 CLAIMS = (
     *independent.CLAIMS,
     *dependent.CLAIMS,
+    *every_d.CLAIMS,
     *drift.CLAIMS,
     *limit.CLAIMS,
     *heavy_dependent.CLAIMS,

@@ -3,9 +3,8 @@
 from typing import Any
 
 from exactchains.symbolic import Fractions
-from meanfield.flow import drift
 from meanfield.models.noisy import PowerOfD
-from proofs_check.claim import Claim, Scope, Source, Statement, together
+from proofs_check.claim import Claim, Scope, Source, Statement
 from proofs_check.claims.age.domains import stated
 
 MODEL = (
@@ -44,30 +43,7 @@ def _recursion() -> Statement:
     )
 
 
-def _dependence(d: int, g: int, k: int) -> Statement:
-    """The derivative of P_k with respect to x_(k+g): negative wherever x_(k-1) > x_k."""
-    depth = k + 2 * g + 1
-    field, whole = joined(d, g, k, depth)
-    derivative = field.text(whole.diff(field[f"x{k + g}"]))
-    ordered = {f"p{i}": [f"x{i}-x{i + 1}", ">" if i == k - 1 else ">="] for i in range(depth)}
-    domain = {"eps": ["eps", ">"], **ordered, f"x{depth}": [f"x{depth}", ">="]}
-    return Statement("sign", {"variables": list(field.names), "domain": domain}, stated((derivative, "<", "0")))
-
-
-def cooperative(d: int, g: int, k: int) -> Statement:
-    """All derivatives of row k of the flow with respect to the other coordinates, on ordered tails."""
-    depth = k + g + 2
-    names = ["lam", "eps", *(f"x{i}" for i in range(depth + 1))]
-    field = Fractions(*names)
-    x = [field[f"x{i}"] for i in range(depth + 1)]
-    row = drift(PowerOfD("1/2", d, g, field["eps"]), [x], domain=field, load=field["lam"])[0][k - 1]
-    ordered = {f"p{i}": [f"x{i}-x{i + 1}", ">="] for i in range(depth)} | {f"x{depth}": [f"x{depth}", ">="]}
-    domain = {"lam": ["lam", ">="], "eps": ["eps", ">="], "f": ["1-eps", ">="], **ordered}
-    signs = [(field.text(row.diff(x[i])), ">=", "0") for i in range(1, depth) if i != k]
-    return Statement("sign", {"variables": names, "domain": domain}, stated(*(s for s in signs if s[0] != "0")))
-
-
-COOPERATIVE = [(2, 1), (2, 2), (3, 1), (3, 2)]  # (d, g), rows 1 .. g + 2, which stand for all
+COOPERATIVE = [(2, 1), (2, 2), (3, 1), (3, 2)]  # (d, g), rows 1 .. g + 1, which stand for all
 
 CLAIMS = (
     Claim(
@@ -84,33 +60,5 @@ CLAIMS = (
         argument="P_k of the live flow depends on x_(k-1), x_k, x_(k+1) only and is affine in x_(k+1); solve for it.",
         definitions=DEFINITIONS,
         witness={"lam": "1/2", "eps": "1/2", **{f"x{i}": f"1/{2**i}" for i in range(7)}},
-    ),
-    Claim(
-        id="noisy.dependent.no-recursion",
-        text="g >= 2 and eps > 0: P_k strictly decreases in x_(k+g), so level k + 1 is not determined by the levels before;"
-        " here d = 2, 3 with g = 2, 3.",
-        latex=r"\frac{\partial P_k}{\partial x_{k+g}} < 0 \quad\text{where } x_{k-1} > x_k",
-        source=Source(("P1", "P2"), "states"),
-        scope=Scope.INSTANCE,
-        statement=lambda: together(*(_dependence(d, g, 2) for d in (2, 3) for g in (2, 3))),
-        assumptions=MODEL + "; ordered tails with x_1 > x_2; written at k = 2",
-        argument="The derivative of the live flow is -eps d [(x_(k-1) - x_(k+g))^(d-1) - (x_k - x_(k+g))^(d-1)], in the"
-        " increments a polynomial with negative coefficients only.",
-        definitions=DEFINITIONS,
-        witness={"lam": "1/2", "eps": "1/2", **{f"x{i}": f"1/{2**i}" for i in range(12)}},
-    ),
-    Claim(
-        id="noisy.dependent.cooperative",
-        text="The flow is cooperative on ordered tails: no coordinate slows another one down; here d = 2, 3 with g = 1, 2 and"
-        " every eps and lam.",
-        latex=r"\frac{\partial \dot x_k}{\partial x_i} \ge 0 \quad (i \ne k)",
-        source=Source((), "ours"),
-        scope=Scope.INSTANCE,
-        statement=lambda: together(*(cooperative(d, g, k) for d, g in COOPERATIVE for k in range(1, g + 3))),
-        assumptions=MODEL + "; ordered tails; rows beyond g + 2 are shifts of row g + 2",
-        argument="Every off-diagonal derivative of the live flow, in the increments x_i - x_(i+1), eps and 1 - eps, has"
-        " nonnegative coefficients.",
-        definitions=DEFINITIONS,
-        witness={"lam": "1/2", "eps": "1/2", **{f"x{i}": f"1/{2**i}" for i in range(12)}},
     ),
 )

@@ -3,7 +3,7 @@
 from meanfield.models.noisy import PowerOfD
 from proofs_check.claim import Claim, Scope, Source, Statement, Verdict, together
 from proofs_check.claims.age.domains import stated
-from proofs_check.claims.noisy.dependent import DEFINITIONS, joined
+from proofs_check.claims.noisy.dependent import DEFINITIONS
 from proofs_check.claims.noisy.dependent import MODEL as DEPENDENT
 from proofs_check.claims.noisy.independent import MODEL as INDEPENDENT
 
@@ -12,7 +12,6 @@ BEATEN = [
     ("7/10", "2/5", 3, "213/100"),
     ("4/5", "11/100", 10, "13/10"),
 ]  # load, eps, d, bound of the mean queue
-SANDWICH = [(2, 1), (2, 2), (3, 1), (3, 2)]
 
 
 def _beats_random(load: str, eps: str, d: int, bound: str) -> Statement:
@@ -38,7 +37,7 @@ def _monotone() -> Statement:
     )
 
 
-def _levels_in_order() -> Statement:
+def levels_in_order() -> Statement:
     """x <= y at a level gives lam h(x) <= lam h'(y) at the next: s = h(x), t = h'(y), s <= t as h increases."""
     return Statement(
         "induction",
@@ -56,20 +55,6 @@ def _levels_in_order() -> Statement:
             },
         },
         stated(("x", "<=", "y")),
-    )
-
-
-def _between(d: int, g: int, k: int) -> Statement:
-    """x_k^d <= P_k <= h(x_k) on ordered tails, from the live flow; homogeneous in x, with x_0 for the constant 1."""
-    depth = k + 2 * g + 1
-    field, whole = joined(d, g, k, depth, ends=True)
-    ordered = {f"p{i}": [f"x{i}-x{i + 1}", ">="] for i in range(depth - 1)} | {"x": [f"x{depth - 1}", ">="]}
-    domain = {"eps": ["eps", ">="], "f": ["1-eps", ">="], **ordered}
-    text, h = field.text(whole), f"(1-eps)*x{k}^{d} + eps*(x0^{d} - (x0-x{k})^{d})"
-    return Statement(
-        "sign",
-        {"variables": list(field.names), "domain": domain},
-        stated((text, ">=", f"x{k}^{d}"), (text, "<=", h)),
     )
 
 
@@ -133,28 +118,12 @@ CLAIMS = (
         latex=r"\varepsilon\le\varepsilon' \implies x_k(\varepsilon)\le x_k(\varepsilon')",
         source=Source((), "ours"),
         scope=Scope.ALL,
-        statement=lambda: together(_monotone(), _levels_in_order()),
+        statement=lambda: together(_monotone(), levels_in_order()),
         assumptions=INDEPENDENT + "; u^d <= u and (1-u)^d <= 1-u on [0,1]; h increases in u",
         argument="h(u) gains (eps' - eps)(1 - (1-u)^d - u^d) >= 0 (part 1); with h increasing, an induction over the levels"
         " (part 2).",
         definitions=DEFINITIONS,
         witness={"u": "1/2", "A": "1/4", "B": "1/4", "eps": "1/4", "more": "1/4", "lam": "1/2"},
-    ),
-    Claim(
-        id="noisy.dependent.sandwich",
-        text="Fixed points at one load, d and eps: noiseless <= load-dependent <= load-independent in every coordinate; here"
-        " d = 2, 3 with g = 1, 2.",
-        latex=r"\nu_k \le \pi_k \le \eta_k",
-        source=Source((), "ours"),
-        scope=Scope.INSTANCE,
-        statement=lambda: together(
-            *(_between(d, g, k) for d, g in SANDWICH for k in range(1, g + 2)), _levels_in_order()
-        ),
-        assumptions=DEPENDENT + "; ordered tails; u^d and h increase in u; rows beyond g + 1 are shifts",
-        argument="x_k^d <= P_k <= h(x_k) for the live flow on ordered tails (first parts); then compare level by level with"
-        " the recursions lam u^d and lam h(u), whose maps increase (last part).",
-        definitions=DEFINITIONS,
-        witness={"lam": "1/2", "eps": "1/2", **{f"x{i}": f"1/{2**i}" for i in range(12)}},
     ),
     Claim(
         id="noisy.dependent.light-traffic",
