@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from exactchains.truth import InputError
+from meanfield.models.expected_delay import SED
 from meanfield.models.policy import Policy
 from proofs_check.check.cells import Cell, leaves, root, servers
 from proofs_check.check.sampling import power_ratio, top_ratio
@@ -21,7 +22,7 @@ SEE_ALL = ("jsq", "sa-jsq", "jiq", "sa-jiq")
 def findings(policy: Policy, functions: tuple[str, ...], base: Fraction | None) -> list[Finding]:
     """Return what holds for every n >= d (every n with replacement) or every n that the pools divide."""
     if policy.d is None:
-        return _by_rule(policy)
+        return [_by_delay(policy, functions)] if isinstance(policy, SED) else _by_rule(policy)
     if policy.weighting == "speed" and not policy.replacement:
         raise InputError("sampling by speed without replacement has no bound for all n here; give n")
     problems = list(samples(policy))
@@ -42,7 +43,9 @@ def _by_rule(policy: Policy) -> list[Finding]:
     rule = policy.rule or {}
     if rule.get("rule") not in SEE_ALL:
         raise InputError(
-            f"{type(policy).__name__} sees all servers: give n; for every n at once only {SEE_ALL} are known"
+            f"{type(policy).__name__} sees all servers, so each n has its own cells and no one of them speaks for all:"
+            f" give n; for every n at once sed and {', '.join(SEE_ALL)} are known, and rules with d samples, which a"
+            " policy of yours becomes by a class field d"
         )
     load, speeds = _fraction(policy.load), [_fraction(s) for s in policy.pools.speeds]
     uniform = rule.get("fallback") == "uniform"
@@ -65,6 +68,27 @@ def _by_rule(policy: Policy) -> list[Finding]:
             certificate=certified("domination", problem, {"rho": str(rho)}, {}),
         )
     ]
+
+
+def _by_delay(policy: SED, functions: tuple[str, ...]) -> Finding:
+    """Return the bound by the function whose growth the rule minimises."""
+    if "quadratic" not in functions:
+        raise InputError("sed at every n: only --lyapunov quadratic is known; give n")
+    load = _fraction(policy.load)
+    problem = {"policy": {"rule": "sed"}, "speeds": list(map(str, policy.pools.speeds)), "load": str(load)}
+    mean = load / (1 - load)
+    return Finding(
+        "quadratic",
+        f"V = sum q_i (q_i + 1)/mu_i: L V <= n {2 * load} - {2 * (1 - load)} sum q_i in every state, every n, since an"
+        " arrival adds 2 min (q_i + 1)/mu_i, at most its mean under the chances mu_j/n",
+        True,
+        {"load": str(load), "mean queue": str(mean)},
+        follows=(
+            "positive recurrent for every n",
+            f"(1/n) E sum q_i <= {mean} for every n",
+        ),
+        certificate=certified("domination", problem, {"mean_queue": str(mean)}, {}),
+    )
 
 
 def _tops(policy: Policy, problems: list[Json]) -> Finding:

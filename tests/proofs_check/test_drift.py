@@ -502,7 +502,8 @@ def test_command_prints_json_with_accepted_certificates(tmp_path):
         ),
         (("jiq", f"pools={TWO}", "lam=3/4"), 3, "undecided"),
         (("age.actual", "p=1/2"), 2, "no dispatching policy"),
-        (("sed", f"pools={TWO}", "lam=1/2"), 2, "give n"),
+        (("sed", f"pools={TWO}", "lam=1/2"), 0, "(1/n) E sum q_i <= 1 for every n"),
+        (("sed", f"pools={TWO}", "lam=1/2", "--lyapunov", "exponential"), 2, "only --lyapunov quadratic"),
         (("sed", f"pools={TWO}", "lam=1/2", "n=2", "--lyapunov", "exponential"), 2, "quadratic"),
         (("jsq", f"pools={TWO}", "lam=1/2", "n=2", "--base", "1"), 2, "above 1"),
         (("jsq", f"pools={TWO}", "lam=1/2", "n=2", "buffer=3"), 2, "buffer"),
@@ -584,3 +585,47 @@ def test_a_given_function_that_fails_names_the_ray():
     (found,) = drift(SpeedAwareJIQ(TWO, "3/5"), n=2, function="q1^2 + q2^2").findings
     assert not found.holds
     assert found.ray == "q = (1, 1+t), t = 0, 1, 2, .."
+
+
+@pytest.mark.parametrize("ties", ["fastest", "random"])
+@pytest.mark.parametrize("load", ["1/2", "19/20"])
+def test_expected_delay_has_its_drift_bound_in_every_state_of_a_box(ties, load):
+    """L V <= 2 load n - 2 (1 - load) sum q, V = sum q (q+1)/mu, by running the rule; three servers of two speeds."""
+    policy, load = SED("1/3:3/2,2/3:3/4", load, ties), Fraction(load)
+    speeds = [Fraction(3, 2), Fraction(3, 4)]
+    worst = None
+    for q, a, b in product(range(6), range(6), range(6)):
+        if a > b:
+            continue
+        loads = ((q,), (a, b))
+        grows = (
+            3 * load * sum(Fraction(str(x)) * 2 * (jobs + 1) / speeds[j] for (j, jobs), x in policy.law(loads).items())
+        )
+        excess = grows - 2 * (q + a + b) - (6 * load - 2 * (1 - load) * (q + a + b))
+        worst = excess if worst is None else max(worst, excess)
+    assert worst <= 0
+    found = drift(policy).findings[0]
+    assert found.constants["mean queue"] == str(load / (1 - load))
+    good = found.certificate
+    document.check(copy.deepcopy(dict(good)))
+    for change in (
+        {"conclusion": {"mean_queue": str(load / (1 - load) - Fraction(1, 100))}},
+        {"conclusion": {"rho": str(load)}},
+        {"problem": {**good["problem"], "policy": {"rule": "jsq"}}},
+        {"problem": {**good["problem"], "policy": {"rule": "sed", "fallback": "speed"}}},
+        {"problem": {**good["problem"], "load": "1"}},
+        {"problem": {**good["problem"], "speeds": ["0"]}},
+    ):
+        with pytest.raises(Rejected):
+            document.check(copy.deepcopy({**good, **change}))
+
+
+def test_a_rule_of_a_user_that_sees_all_servers_says_why_only_this_n():
+    class Shortest(Policy):
+        """Join the shortest, the first of them."""
+
+        def route(self, sample):
+            return {min(range(len(sample)), key=lambda i: sample[i].jobs): 1}
+
+    with pytest.raises(InputError, match="each n has its own cells"):
+        drift(Shortest(load="1/2"))
