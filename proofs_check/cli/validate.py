@@ -31,7 +31,11 @@ EXIT = {Verdict.AGREES: 0, Verdict.DISAGREES: 1, Verdict.UNDECIDED: 3}
 @click.option("--warmup", default="0", show_default=True, help="part of the run to leave out first: 10%, 0.1")
 @click.option("--interval", default="batch", show_default=True, help=f"how errors are found: {', '.join(METHODS)}")
 @click.option("--sequential", is_flag=True, help="intervals that hold at every look at a growing run")
-@click.option("--law", is_flag=True, help="also compare the whole law of slot ages, by runs of the exact chain")
+@click.option(
+    "--law",
+    is_flag=True,
+    help="also compare the whole law of slot ages or of the number in the system",
+)
 @click.option("--format", "preset", help="whose output it is; found from the columns when not given")
 @click.option("--columns", type=click.Path(dir_okay=False, path_type=Path), help='TOML: t_arrive = "my arrival" ..')
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="write JUnit XML")

@@ -7,7 +7,7 @@ import numpy as np
 
 from proofs_check.catalogue.model import Model
 from proofs_check.simulators import age_suspects, balancing_suspects, classic_suspects
-from proofs_check.simulators.birth_death import birth_death
+from proofs_check.simulators.birth_death import BirthDeath, birth_death
 from proofs_check.simulators.diagnosis import Suspect
 from proofs_check.simulators.jobs import Jobs
 from proofs_check.simulators.observed import Observed
@@ -95,7 +95,7 @@ class ClassicKnowledge:
         self.observed = Observed(rate=float(values["lam"]) if "lam" in values else None)
 
     def variance_constant(self, quantity: str, index: int | None, shape: str) -> float | None:
-        chain = birth_death(self.model.name, self.values)
+        chain = self.chain()
         if chain is None:
             return None
         if quantity == "mean_wait" and shape in ("Jobs", "JobStream", "Vectors"):  # weights are jobs, not time
@@ -106,6 +106,10 @@ class ClassicKnowledge:
             return None
         value = _of_level(quantity, index, chain.servers, self.observed.rate)
         return None if value is None else chain.variance_constant(value)
+
+    def chain(self) -> BirthDeath | None:
+        """Return the number in the system as a birth-death process, where it is one."""
+        return birth_death(self.model.name, self.values)
 
     def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
         return classic_suspects.suspects(self.model, self.values, quantity, index)

@@ -23,9 +23,11 @@ class LawTest:
     pvalue: float
     slots: int
     runs: int
+    of: str = ""
 
     def __str__(self) -> str:
-        known = f"law of the slot ages in the first {self.slots} slots: greatest difference {self.distance:.3g}"
+        of = self.of or f"slot ages in the first {self.slots} slots"
+        known = f"law of the {of}: greatest difference {self.distance:.3g}"
         share = f"p = {self.pvalue:.3g} from {self.runs} runs of the exact chain of that length"
         return f"{known}, {share}" + ("; this is not the model's law" if self.pvalue <= STRANGE else "")
 
@@ -61,7 +63,7 @@ def law_test(scheme: Any, ages: Floats, *, runs: int = RUNS, seed: int = 0) -> L
     F = np.cumsum(law.sum(axis=1))
     rng = np.random.default_rng(seed)
     drawn = _distances(up, reset, law, (len(seen), runs, rng))
-    found = _distance(np.bincount(np.minimum(seen, len(F) - 1), minlength=len(F))[None, :], F)[0]
+    found = distance(np.bincount(np.minimum(seen, len(F) - 1), minlength=len(F))[None, :], F)[0]
     exceed = int(np.sum(drawn >= found - 1e-12))
     return LawTest(float(found), (1 + exceed) / (runs + 1), len(seen), runs)
 
@@ -95,8 +97,9 @@ def _distances(up: Floats, reset: Floats, law: Floats, size: tuple[int, int, np.
         outcome = (rng.random(runs)[:, None] >= steps[mode]).sum(axis=1)
         age = np.where(outcome >= modes, 0, age + 1)
         mode = outcome % modes
-    return _distance(counts, np.cumsum(law.sum(axis=1)))
+    return distance(counts, np.cumsum(law.sum(axis=1)))
 
 
-def _distance(counts: Floats, F: Floats) -> Floats:
+def distance(counts: Floats, F: Floats) -> Floats:
+    """Return the greatest difference of distribution functions of each row of counts, or times, from F."""
     return np.abs(np.cumsum(counts, axis=1) / counts.sum(axis=1, keepdims=True) - F).max(axis=1)

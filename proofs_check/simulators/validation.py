@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from exactchains.enclosure import Result
 from exactchains.truth import InputError
 from proofs_check.catalogue import find
@@ -17,9 +19,12 @@ from proofs_check.simulators.diagnosis import Diagnosis, diagnose
 from proofs_check.simulators.finished import Finished
 from proofs_check.simulators.holm import Judged, step_down
 from proofs_check.simulators.intervals import method
-from proofs_check.simulators.knowledge import Knowledge, knowledge
-from proofs_check.simulators.laws import law_test
+from proofs_check.simulators.jobs import Jobs
+from proofs_check.simulators.knowledge import ClassicKnowledge, Knowledge, knowledge
+from proofs_check.simulators.laws import LawTest, law_test
+from proofs_check.simulators.paths import Levels
 from proofs_check.simulators.pieces import Floats
+from proofs_check.simulators.queue_laws import queue_law_test
 from proofs_check.simulators.slot_ages import SlotAges
 from proofs_check.simulators.statistics import BATCHES, MEAN, Statistic, estimate
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, Judgement, Margin, Verdict, judge
@@ -32,7 +37,7 @@ LEAST_PIECES = 2 * min(BATCHES)
 class Rule:
     """How intervals are formed: a method of ``intervals.METHODS``, for one look at the run or for many.
 
-    ``law``: also compare the whole law of slot ages, and note the outcome.
+    ``law``: also compare the whole law of slot ages, or of the number in the system, and note the outcome.
     """
 
     interval: str = "batch"
@@ -132,7 +137,7 @@ def validate(
         suspects = known.suspects(result.quantity, result.index)
         diagnosis = diagnose(verdict.estimate.once(), result.enclosure, suspects) if wrong else None
         findings.append(Finding(verdict, diagnosis, read.unit(result.quantity)))
-    law = [str(law_test(ages=consecutive(read), scheme=thing.scheme))] if rule.law else []
+    law = [str(_law(read, known, thing))] if rule.law else []
     return Validation(
         subject,
         spelled(values),
@@ -189,6 +194,21 @@ def _pieces(read: Any, known: Knowledge, result: Result, cut: float, rule: Rule)
     if len(kept) < LEAST_PIECES:
         raise InputError(f"{read.path}: {len(kept)} {what} {result.quantity}; at least {LEAST_PIECES} are needed")
     return kept, statistic
+
+
+def _law(read: Any, known: Knowledge, thing: Any) -> LawTest:
+    """Compare the whole law of slot ages, or of the number in the system."""
+    if hasattr(thing, "scheme"):
+        return law_test(ages=consecutive(read), scheme=thing.scheme)
+    chain = known.chain() if isinstance(known, ClassicKnowledge) else None
+    if chain is None:
+        raise InputError("--law: whole laws are compared of slot ages, and of numbers in the system of Markov queues")
+    if isinstance(read, Jobs):
+        return queue_law_test(chain, *read.levels())
+    if isinstance(read, Levels) and read.is_path and not read.waiting:
+        parts = list(read.blocks())
+        return queue_law_test(chain, *(np.concatenate(part) for part in zip(*parts, strict=True)))
+    raise InputError(f"--law: {read.path}: {read.what}; it needs a job trace, or the number at every event")
 
 
 def consecutive(read: Any) -> Floats:

@@ -8,8 +8,13 @@ from scipy import stats
 from aoi_tools import Actual, Feedback, Periodic, age_law, slot_ages
 from exactchains import InputError
 from exactchains.domain import Floats
+from proofs_check.catalogue import find
 from proofs_check.cli.main import cli
+from proofs_check.simulators import presets
+from proofs_check.simulators.knowledge import knowledge
 from proofs_check.simulators.laws import _joint_law, law_test
+from proofs_check.simulators.queue_laws import changes, queue_law_test
+from proofs_check.simulators.validation import Rule, validate
 
 
 @pytest.mark.parametrize("scheme", [Actual("1/3"), Feedback("1/2", "1/10"), Periodic("1/2", "1/10", 2)])
@@ -77,9 +82,56 @@ def test_command_line_says_the_law_of_consecutive_slot_ages(tmp_path):
             "--law",
         ],
     )
-    assert result.exit_code == 2 and "--law: slot ages are compared" in result.output
+    assert result.exit_code == 2 and "--law" in result.output and "it needs a job trace" in result.output
 
 
 def test_a_law_without_end_is_refused():
     with pytest.raises(InputError, match="too likely"):
         law_test(Actual("99999/100000"), np.zeros(10))
+
+
+def queue(servers: int, lam: float, jobs: int, seed: int, law=np.random.Generator.exponential) -> dict[str, np.ndarray]:
+    """A first come, first served queue by a plain loop."""
+    rng, free = np.random.default_rng(seed), [0.0] * servers
+    arrive, work = np.cumsum(rng.exponential(1 / lam, jobs)), law(rng, size=jobs)
+    end = np.empty(jobs)
+    for i, (time, length) in enumerate(zip(arrive, work, strict=True)):
+        first = free.index(min(free))
+        end[i] = free[first] = max(time, free[first]) + length
+    return {"t_arrive": arrive, "t_end": end}
+
+
+def queue_pvalue(model: str, words: dict[str, str], data: dict[str, np.ndarray], runs: int, seed: int = 0) -> float:
+    seen = knowledge(find(model), find(model).read(words), None)
+    levels = presets.read(data, seen.observed).levels()
+    return queue_law_test(seen.chain(), *levels, runs=runs, seed=seed).pvalue
+
+
+def test_pvalues_of_right_queues_are_uniform():
+    words = {"lam": "3/2", "mu": "1", "c": "3"}
+    found = [queue_pvalue("mmc", words, queue(3, 1.5, 150, s), 39, s) for s in range(80)]
+    assert stats.kstest(found, "uniform").pvalue > 1e-3
+
+
+def test_another_law_of_service_is_seen_in_the_law_of_the_number():
+    constant = queue(1, 0.5, 4000, 1, lambda rng, size: np.ones(size))
+    assert queue_pvalue("mm1", {"lam": "1/2", "mu": "1"}, constant, 199) == 1 / 200
+    assert queue_pvalue("mm1", {"lam": "1/2", "mu": "1"}, queue(1, 0.5, 4000, 1), 199) > 0.01
+
+
+def test_changes_join_equal_levels_and_drop_moments():
+    durations, levels = changes(np.array([1.0, 0, 2, 3, 4]), np.array([1.0, 2, 1, 1, 2]))
+    assert durations.tolist() == [6, 4] and levels.tolist() == [1, 2]
+
+
+def test_whole_law_of_a_level_path_and_its_refusals():
+    data = queue(1, 0.5, 600, 3)
+    seen = knowledge(find("mm1"), find("mm1").read({"lam": "1/2", "mu": "1"}), None)
+    durations, levels = presets.read(data, seen.observed).levels()
+    path = {"t": np.concatenate([[0.0], np.cumsum(durations)]), "level": np.append(levels, 0.0)}
+    rule = {"quantities": ["mean_queue"], "rule": Rule(law=True)}
+    words = {"lam": "1/2", "mu": "1"}
+    one, two = ([n for n in validate("mm1", words, d, **rule).notes if "law of" in n] for d in (data, path))
+    assert one == two and "number in the system over the first" in one[0]
+    with pytest.raises(InputError, match="Markov queues"):
+        validate("md1", words, data, **rule)
