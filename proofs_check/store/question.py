@@ -9,8 +9,9 @@ from typing import Any
 
 from exactchains.enclosure import Enclosure
 from exactchains.number import unwire
+from proofs_check.store.methods import method_version
 
-METHODS = "1"  # raise it whenever a model or solver may answer an old question with another enclosure
+METHODS = method_version()
 VALUES = ("exact", "enclosed", "estimate")
 FAILURES = ("undecided", "refused", "timeout", "memory", "failed")
 TRANSIENT = ("timeout", "memory", "failed")  # failures that another machine or other limits may mend

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,8 +19,20 @@ from hypothesis import strategies as st
 from exactchains.enclosure import Enclosure
 from exactchains.number import unwire, wire
 from exactchains.truth import InputError
-from proofs_check.store import Answer, Contradiction, Question, Store, StoreDamaged, StoreError, export, merge
-from tests.source import ROOT
+from proofs_check.store import (
+    METHODS,
+    Answer,
+    Contradiction,
+    Question,
+    Store,
+    StoreDamaged,
+    StoreError,
+    export,
+    merge,
+    methods,
+)
+from proofs_check.store.methods import SOLVERS
+from tests.source import ROOT, imports, module_name, modules
 
 FIXED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -54,10 +67,49 @@ def rows(path: Path) -> dict[str, Answer]:
 # Keys and answers
 
 
+def test_the_version_of_methods_covers_all_code_that_numbers_come_from():
+    named = {module_name(path): path for path in modules()}
+    covered = {name for name, path in named.items() if any(path.parts[: len(s)] == s for s in SOLVERS)}
+    assert len(covered) > 100 and {"exactchains.enclosure", "proofs_check.catalogue.age"} <= covered
+    used = {name for module in covered for _, name in imports(named[module])}
+    homes = {next((m for m in (name, name.rpartition(".")[0]) if m in named), "") for name in used}
+    assert homes - covered - {""} == {
+        "proofs_check.search.age_value",  # certificates, beside the numbers
+        "proofs_check.store.question",  # rows
+        "proofs_check.verify",  # the text of certificates
+    }
+
+
+def test_the_version_of_methods_moves_with_every_byte_of_a_solver(tmp_path, monkeypatch):
+    for place in SOLVERS:
+        file = tmp_path.joinpath(*place, *([] if place[-1].endswith(".py") else ["deep", "solver.py"]))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"digits = 15\n")
+    monkeypatch.setattr(methods.resources, "files", tmp_path.joinpath)
+    versions = [methods.method_version()]
+    for content in (b"digits = 16\n", b"digits = 16  # why\n", b"digits = 15\r\n"):
+        file.write_bytes(content)
+        versions.append(methods.method_version())
+    file.with_suffix(".pyc").write_bytes(b"compiled")
+    assert versions[0] == versions[3] == methods.method_version() and len(set(versions)) == 3
+    (tmp_path / "meanfield" / "deep" / "solver.py").rename(tmp_path / "meanfield" / "solver.py")
+    assert methods.method_version() not in versions
+
+
+def test_rows_of_another_version_stay_and_are_not_taken_for_answers(path):
+    older = replace(question(), methods="0" * 12)
+    with Store(path, write=True) as store:
+        assert store.answer(older) is None
+        with pytest.raises(Contradiction):
+            store.put([(older, exact(fmpq(7)))])
+        assert store.put([(older, between("0", "1"))]) == 1
+        assert store.answer(question()).status == "exact" and store.answer(older).status == "enclosed"
+
+
 def test_key_is_the_hash_of_canonical_json():
     text = (
-        b'{"digits":15,"index":null,"methods":"1","model":"mm1","parameters":{"lam":"1/200","mu":"1"},'
-        b'"quantity":"mean_queue"}'
+        b'{"digits":15,"index":null,"methods":"%b","model":"mm1","parameters":{"lam":"1/200","mu":"1"},'
+        b'"quantity":"mean_queue"}' % METHODS.encode()
     )
     assert question().key == hashlib.sha256(text).hexdigest()
     assert Question.from_text(text.decode()) == question()
