@@ -1,8 +1,10 @@
 """How honest the validator is: false alarms, coverage, power and diagnoses, over many seeded runs.
 
-Run ``python bench/simulator_validation.py [SEEDS]``; prints one line a case and asserts nothing.
+Run ``python bench/simulator_validation.py [SEEDS] [PART..]``, parts of right, coverage and faults; prints one line a
+case and asserts nothing.
 """
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,17 +20,21 @@ from proofs_check.simulators import presets
 from proofs_check.simulators.balancing_suspects import RandomError
 from proofs_check.simulators.diagnosis import diagnose
 from proofs_check.simulators.knowledge import knowledge
+from proofs_check.simulators.pieces import Pieces
 from proofs_check.simulators.queue_runs import job_trace
 from proofs_check.simulators.server_runs import server_trace
 from proofs_check.simulators.statistics import Estimate, estimate
 from proofs_check.simulators.verdict import Judgement, Margin, Verdict, judge
 
-MOST = 400_000
+MOST = 250_000
 MARGIN = Margin.read("5%")
 HALF = {"lam": "1/2", "mu": "1"}
 PD = {"p": "1/2", "d": "1/10"}
 PAIR = {"pools": "1/2:3/2,1/2:1/2", "n": "2", "lam": "1/2"}
 UNEVEN = {"pools": "1/3:2,2/3:1/2", "n": "3", "lam": "1/2"}
+STEEP = {"pools": "1/3:5/2,2/3:1/4", "n": "3", "lam": "1/2"}
+TWO = {"d": "2", "g": "1", "eps": "1/2", "lam": "7/10", "n": "2"}
+STAR = {"p": "1/2", "d": "1/4", "q": "3"}
 FULL = {"pools": "1/3:2,2/3:1/2", "n": "3", "lam": "7/10", "buffer": "6"}
 WIDE = {"d": "2", "g": "8", "eps": "1/2", "lam": "1/2", "n": "2"}
 NOISY = {"d": "2", "g": "1", "eps": "1/2", "lam": "7/10", "n": "3"}
@@ -49,8 +55,8 @@ class Case:
     def judged(self, data: dict[str, Any], margin: Margin = MARGIN) -> tuple[Judgement, Estimate]:
         read = presets.read(data, self.known.observed)
         pieces, statistic = read.pieces(self.quantity, self.exact.index)
-        found = estimate(pieces.array(), statistic)
         constant = self.known.variance_constant(self.quantity, self.exact.index, type(read).__name__)
+        found = estimate(pieces.array(), statistic, variance_constant=constant)
         return judge(self.exact, found, margin=margin, variance_constant=constant), found
 
     def effect(self, fault: str) -> float:
@@ -158,12 +164,12 @@ FAULTS: list[tuple[str, str, dict[str, str], str, Data]] = [
     ("one slot late: it is 1", "age.feedback", PD, "slot_mean", ages(Feedback("1/2", "1/10"), 1)),
     ("feedback arrives one slot late", "age.feedback", PD, "slot_mean", ages(Delayed("1/2", "1/10", 1))),
     ("swapped", "age.feedback", PD, "slot_mean", ages(Feedback("1/10", "1/2"))),
-    ("(star)", "age.periodic", PD | {"q": "3"}, "slot_mean", ages(Schedule.star("1/2", "1/10", 3))),
+    ("(star)", "age.periodic", STAR, "slot_mean", ages(Schedule.star("1/2", "1/4", 3))),
     ("waiting jobs only and ignores", "jsq", PAIR, "mean_queue", servers(JSQ(PAIR["pools"], "1/2", "waiting"), 2)),
     ("fastest pool", "jsq", UNEVEN, "mean_queue", servers(SpeedAwareJSQ(UNEVEN["pools"], "1/2"), 3)),
     ("fallback=speed", "jiq", FULL, "mean_queue", servers(JIQ(UNEVEN["pools"], "7/10", "speed"), 3, buffer=6)),
-    ("swapped orientation", "jsq", UNEVEN, "mean_queue", servers(JSQ("2/3:4/3,1/3:1/3", "1/2"), 3)),
-    ("replacement=yes", "pod.load-dependent", NOISY, "mean_queue", servers(PowerOfD("7/10", 2, 1, "1/2", True), 3)),
+    ("swapped orientation", "jsq", STEEP, "mean_queue", servers(JSQ("2/3:10/7,1/3:1/7", "1/2"), 3)),
+    ("replacement=yes", "pod.load-dependent", TWO, "mean_queue", servers(PowerOfD("7/10", 2, 1, "1/2", True), 2)),
     ("random sampled server", "pod.load-dependent", WIDE, "mean_queue", servers(RandomError("1/2", 2, 8, "1/2"), 2)),
     ("limit of many", "pod.load-dependent", NOISY, "mean_response", servers(PowerOfD("7/10", 2, 1, "1/2"), 150)),
     ("total over all servers", "jsq", PAIR, "mean_queue", values(polled, SHORTEST)),
@@ -183,15 +189,39 @@ def false_alarms(seeds: int) -> Iterator[str]:
 
 
 def coverage(seeds: int) -> Iterator[str]:
-    case = Case("mm1", {"lam": "4/5", "mu": "1"}, "mean_wait")
+    """Return how often 95 % intervals of M/M/1 waits at load 0.8 from an empty start hold the exact mean, 4."""
+    known = Case("mm1", {"lam": "4/5", "mu": "1"}, "mean_wait").known.variance_constant("mean_wait", None, "Jobs")
     for size in (20_000, 50_000, 200_000):
-        make, inside, alarms = jobs("mm1", {"lam": "4/5", "mu": "1"}), 0, 0
-        for seed in range(seeds):
-            verdict, found = case.judged(make(size, 1000 + seed))
-            low, high = found.interval(0.95)
-            inside += low <= 4 <= high
-            alarms += verdict.verdict is Verdict.DISAGREES
-        yield f"coverage: M/M/1 waits at load 0.8, {size} jobs: {inside / seeds:.3f} of {seeds}; alarms {alarms}"
+        runs = min(seeds, 100_000_000 // size)
+        for method in ("batch", "overlapping", "spectral"):
+            for constant in (known, None):
+                low, high, alarms = misses(method, constant, size, runs)
+                inside = 1 - (low + high) / runs
+                side = math.sqrt(inside * (1 - inside) / runs)
+                yield (
+                    f"coverage: {size} jobs, {method}, {'with' if constant else 'without'} the model's variance: "
+                    f"{inside:.4f} +- {2 * side:.4f} of {runs}; ends below {low / runs:.4f}, begins above "
+                    f"{high / runs:.4f}; the 0.999 interval misses {alarms / runs:.4f}"
+                )
+
+
+def misses(method: str, constant: float | None, size: int, runs: int) -> tuple[int, int, int]:
+    """Return how many 95 % intervals end below 4, how many begin above, and how many 99.9 % intervals miss it."""
+    low = high = alarms = 0
+    for seed in range(runs):
+        pieces = Pieces()
+        pieces.add_values(waits(size, seed))
+        found = estimate(pieces.array(), method=method, variance_constant=constant)
+        (bottom, top), (least, most) = found.interval(0.95), found.interval(0.999)
+        low, high, alarms = low + (top < 4), high + (bottom > 4), alarms + (not least <= 4 <= most)
+    return low, high, alarms
+
+
+def waits(size: int, seed: int) -> Any:
+    """Return the waits of successive jobs by Lindley's recursion, all at once."""
+    rng = np.random.default_rng(seed)
+    net = np.cumsum(np.concatenate([[0.0], rng.exponential(1, size - 1) - rng.exponential(1.25, size - 1)]))
+    return net - np.minimum.accumulate(net)
 
 
 def power(seeds: int) -> Iterator[str]:
@@ -222,7 +252,9 @@ def unit(case: Case, make: Data) -> str:
 
 def main() -> None:
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 40
-    for part, more in ((false_alarms, 1), (coverage, 10), (power, 1)):
+    parts = {"right": (false_alarms, 1), "coverage": (coverage, 50), "faults": (power, 1)}
+    for name in sys.argv[2:] or parts:
+        part, more = parts[name]
         for line in part(seeds * more):
             print(line, flush=True)
 
