@@ -210,7 +210,7 @@ def growth(path: Path, measured: dict[int, float], *, huge: bool) -> None:
             points[size] = median(lambda c=chain: stationary(c, digits=DIGITS, method="levels"), 1)[0]
         if size in points:
             print(f"growth: {size} states {points[size]:.2f} s", flush=True)
-    kept.write_text(json.dumps(sorted(points.items())) + "\n")
+    kept.write_text(json.dumps([[size, round(seconds, 3)] for size, seconds in sorted(points.items())]) + "\n")
     draw(sorted(points.items()), str(path))
 
 
