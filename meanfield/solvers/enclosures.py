@@ -1,7 +1,9 @@
 """Quantities of n servers with unlimited queues, enclosed on both sides: one entry function."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -14,11 +16,12 @@ from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Unde
 from meanfield.finite import reward
 from meanfield.models.policy import Policy
 from meanfield.solvers.poisson import Certificate, LevelReward, poisson
-from meanfield.solvers.replacement import Order
+from meanfield.solvers.replacement import Order, Side
 from meanfield.solvers.shapes import ShapeSet, comparison, grown, lifted, swept_law
 
 __all__ = ["ServerSystem", "best_system", "require_stable", "server_system"]
 
+Weights = Sequence[Sequence[int]]  # by pool and level from 1
 STATES = {1: 200_000, 2: 200_000, 3: 60_000}  # shapes times levels by servers, for sparse factors
 MORE_STATES = 150_000  # for more servers, where GMRES takes over
 ROUNDS = 6
@@ -76,6 +79,36 @@ class ServerSystem:
         scale = self._scale(name, index)
         low, high = (self._bound(name, index, side) for side in ("lower", "upper"))
         return Enclosure(low / scale, high / scale)
+
+    def weighted_tails(self, low: Weights, high: Weights) -> Enclosure:
+        """Return bounds of the sum of w_jk >= 0 times the mean number of servers of pool j with k jobs or more.
+
+        ``low[j][k-1]`` <= w_jk <= ``high[j][k-1]``, integers; at most :meth:`levels` of them for pool j.
+        """
+        self._bound("mean_queue", None, "upper")  # moments that a lower bound on infinitely many states needs
+        return Enclosure(self._weighted(low, "lower"), self._weighted(high, "upper"))
+
+    def levels(self, pool: int) -> int:
+        """Return how many levels k of a pool :meth:`weighted_tails` can count."""
+        return (self.top + 1) * self.found.direction[pool]
+
+    def _weighted(self, weights: Weights, side: Side) -> fmpq:
+        gains = [[0, *accumulate(w)] for w in weights]
+        steady = max(-(-len(w) // v) for w, v in zip(weights, self.found.direction, strict=True))
+        low = [
+            np.array(
+                [
+                    sum(g[min(q, len(g) - 1)] for g, queue in zip(gains, loads, strict=True) for q in queue)
+                    for loads in (lifted(s, self.found.direction, level) for s in self.found.shapes)
+                ]
+            )
+            for level in range(steady + 1)
+        ]
+        chain = comparison(self.found, side)
+        found = poisson(chain, LevelReward(low, 0), top=self.top, law=self.law, bits=self.bits)
+        if found is None or steady > self.top + 1:
+            raise PrecisionExhausted(f"no {side} bound at this effort; ask for more digits")
+        return fmpq(found.bound.numerator, found.bound.denominator)
 
     def certificate(self, name: str, index: int | None = None) -> dict[str, Any] | None:
         """Return the certificate of ``mean_queue`` or of ``tail`` k >= 1; None: no checker kind covers it."""
@@ -207,7 +240,7 @@ def best_system(policy: Policy, *, n: int, digits: int, most: int | None = None)
         if mean.has_digits(digits):
             return system
         effort = effort.raised(mean, system)
-    best = best or _largest(policy, n, digits, states)
+    best = best or _largest(policy, n, digits, states // 6 if n <= 3 else states)  # sparse factors fill in
     try:
         best.enclosure("mean_queue")
     except PrecisionExhausted as error:

@@ -83,9 +83,7 @@ AT = Parameter("at", "t", "time of response_ccdf", "mean service times", lower=0
 QUANTITIES = (
     Quantity("mean_queue", "E Q", "mean number of jobs at one server, the one in service included", "jobs"),
     Quantity("mean_response", "E T", "mean time in system of a job (of those let in)", "mean service times"),
-    Quantity(
-        "response_ccdf", "P(T > t)", "probability of a time in system above at; one pool, first come first served"
-    ),
+    Quantity("response_ccdf", "P(T > t)", "probability of a time in system above at, first come first served"),
     Quantity("speedup", "E T_random / E T", "mean response of random routing by speed, 1/(1-lam), over this one's"),
     Quantity("joined", "P_k", "probability that an arriving job joins a server with at least k jobs", "", "k", "jobs"),
     Quantity("tail", "x_k", "fraction of servers with at least k jobs", "", "k", "jobs"),

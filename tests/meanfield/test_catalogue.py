@@ -78,8 +78,8 @@ def test_response_time_distribution():
     assert abs(step * total - float(mean.lower.p) / int(mean.lower.q)) < 0.01
     with pytest.raises(InputError, match="needs at"):
         _solve("random", "response_ccdf", pools="1:1", lam="1/2")
-    with pytest.raises(InputError, match="one speed"):
-        _solve("sa-jsq", "response_ccdf", lam="1/2", at="1", **TWO)
+    (pools,) = _solve("sa-jsq", "response_ccdf", digits=8, lam="1/2", n="2", at="3", **TWO)
+    assert pools.digits(8) == "0.12270594"
 
 
 def test_certificates_of_finite_systems():
