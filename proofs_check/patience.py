@@ -1,4 +1,4 @@
-"""A bound on the clock for work on outside text: whatever it is busy with, it ends."""
+"""A bound on the processor time for work on outside text: whatever it is busy with, it ends."""
 
 import signal
 import threading
@@ -15,7 +15,7 @@ class OutOfTime(BaseException):
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise OutOfTime inside the block once this many seconds have passed.
+    """Raise OutOfTime inside the block once it has used this many seconds of processor time.
 
     It reaches code in Python at once and code in C when that returns.  Where there are no timer signals (Windows,
     threads other than the main one) the block is not bounded, and only the search's own budgets hold.
@@ -27,10 +27,10 @@ def at_most(seconds: float) -> Iterator[None]:
     def ring(_number: int, _frame: FrameType | None) -> None:
         raise OutOfTime
 
-    before = signal.signal(signal.SIGALRM, ring)
-    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    before = signal.signal(signal.SIGPROF, ring)
+    left, interval = signal.setitimer(signal.ITIMER_PROF, seconds, AGAIN)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, left, interval)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, left, interval)
+        signal.signal(signal.SIGPROF, before)

@@ -8,6 +8,8 @@ from proofs_check.check.document import read
 from proofs_check.check.exact import Rejected
 from proofs_check.verify import stored
 
+LONG = 400  # characters beyond which the steps of an induction are left to its certificate
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -28,10 +30,32 @@ def summary(name: str) -> Summary | None:
     except Rejected:
         return None
     problem, conclusion = certificate["problem"], certificate["conclusion"]
-    kinds = [part["kind"] for part in problem["parts"]] if certificate["kind"] == "all" else [certificate["kind"]]
-    says = conclusion["parts"] if certificate["kind"] == "all" else [conclusion]
-    sentences = dict.fromkeys(text for part in says for text in concluded(part))
+    whole = certificate["kind"] == "all"
+    parts = problem["parts"] if whole else [{"kind": certificate["kind"], "problem": problem}]
+    kinds = [part["kind"] for part in parts]
+    says = list(zip(parts, conclusion["parts"] if whole else [conclusion], strict=True))
+    says.sort(key=lambda pair: pair[0]["kind"] == "identity")  # what is written out comes after what is argued
+    sentences = dict.fromkeys(text for part, end in says for text in [*concluded(end), *reached(part["problem"])])
     return Summary(tuple(kinds), tuple(sentences), str(certificate.get("found_by", "")))
+
+
+def reached(problem: Mapping[str, Any]) -> list[str]:
+    """Return, of an induction that is short to tell, of which states it speaks: those that steps reach from a start."""
+    if "starts" not in problem:
+        return []
+    starts = (", ".join(f"{name} = {x}" for name, x in start.items()) for start in problem["starts"])
+    steps = (
+        ", ".join(f"{name} -> {x}" for name, x in step["set"].items() if x != name) + _allowed(step)
+        for step in problem["steps"].values()
+    )
+    text = f"this in every state reached from {' or '.join(starts)} by steps {' or '.join(steps)}"
+    return [text] if len(text) <= LONG else []
+
+
+def _allowed(step: Mapping[str, Any]) -> str:
+    """Return what a step asks for, such as the range of a free name."""
+    asked = [f"{text} {relation} 0" for text, relation in step.get("guard", {}).values()]
+    return f" if {' and '.join(asked)}" if asked else ""
 
 
 def concluded(conclusion: Mapping[str, Any]) -> list[str]:

@@ -57,7 +57,7 @@ def for_all_integers(
     ---------
     Proved and refuted come with a certificate that the independent checker has accepted.
     """
-    until = time.monotonic() + patience
+    until = time.process_time() + patience
     case = instances.Case(names, domain, integers, claim)
     if found := _refutation(case, 0.0, until):
         return found
@@ -92,7 +92,7 @@ def _refutation(case: instances.Case, deep: float, until: float) -> Answer | Non
     )
     large = [tuple(a + far for a in integers.values()) for far in LARGE] if not deep else []
     for values in [*small, *large]:
-        if time.monotonic() > until:
+        if time.process_time() > until:
             return None
         chosen = dict(zip(integers, values, strict=True))
         if (plain := case.at(chosen)) is None:
@@ -141,6 +141,7 @@ class _Search:
         self.zeros: list[str] = []
         self.plain: set[str] = set()
         self.kept: dict[str, list[str]] = {}
+        self.simple: set[str] = set()
         self.candidates()
 
     def candidates(self) -> None:
@@ -156,6 +157,7 @@ class _Search:
                 self.zeros.append(top)
             else:
                 listed.append((top, ">" if relation in (">", "<") else ">="))
+        first = dict.fromkeys(listed)
         for n, s in states.items():
             listed += [(n, ">"), (n, ">="), (f"1-{n}", ">="), (f"{n}-1", ">=")]
             if not s.base:
@@ -168,11 +170,23 @@ class _Search:
             if f in [x for x, r in self.kept.values() if r == ">"] or meaning.bottom:
                 continue  # the strict form holds already
             if all(v is not None and (v > 0 or (v == 0 and relation == ">=")) for v in values):
-                self.kept[f"i{len(self.kept) + 1}"] = [f, relation]
+                self.kept[symbol := f"i{len(self.kept) + 1}"] = [f, relation]
+                if (f, relation) in first:
+                    self.simple.add(symbol)
         self.zeros = [z for z in self.zeros if all(value(expression(z, self.system.names), p) == 0 for p in seen)]
 
     def proved(self) -> Answer:
-        """Return the answer, or raise NotFound."""
+        """Return the answer, from statement and lemmas alone if they are enough, or raise NotFound."""
+        every = self.kept
+        self.kept = {s: c for s, c in every.items() if s in self.simple}
+        try:
+            return self.attempt()
+        except NotFound:
+            self.kept = every
+            return self.attempt()
+
+    def attempt(self) -> Answer:
+        """Return the answer from the candidates in ``kept``, or raise NotFound."""
         self.zeros = [z for z, keeps in zip(self.zeros, self.vanishing(), strict=True) if keeps]
         reducer, texts = self.reducer(), dict[str, tuple[str, dict[str, Step]]]()
         while todo := [s for s in self.kept if s not in texts]:
@@ -229,7 +243,7 @@ class _Search:
 
     def texts(self, symbol: str, invariants: Domain, reducer: Reducer) -> tuple[str, dict[str, Step]]:
         """Return the proofs that an invariant holds at the start and after each step."""
-        if time.monotonic() > self.until:
+        if time.process_time() > self.until:
             raise NotFound("no time is left")
         meaning, strict = invariants.meaning[symbol], symbol in invariants.strict
         (start,) = self.system.starts

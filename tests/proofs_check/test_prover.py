@@ -395,7 +395,7 @@ def test_large_and_foreign_files_are_refused(tmp_path):
 def test_a_search_that_never_looks_at_the_clock_is_ended(tmp_path, monkeypatch):
     def forever(*_args, **_kwargs):
         while True:
-            time.sleep(0.01)
+            sum(range(1000))
 
     monkeypatch.setattr("proofs_check.user_claims.answer", forever)
     (found,) = verdicts(written(tmp_path, 'variables = ["x"]\nstatement = "x^2 >= 0"\n'), patience=-0.6)
