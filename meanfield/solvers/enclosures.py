@@ -150,7 +150,8 @@ class ServerSystem:
 
     def _order(self, name: str) -> Order:
         """Return the finest order known for the rule in which the reward increases."""
-        return "majorisation" if self.policy.majorised and name == "mean_queue" else "coordinate"
+        equal = len(self.policy.pools) == 1
+        return "majorisation" if self.policy.majorised and equal and name == "mean_queue" else "coordinate"
 
     def _scale(self, name: str, index: int | None) -> int:
         """Return a number that makes the reward an integer at every state."""
