@@ -86,7 +86,7 @@ def test_what_no_induction_shows_is_undecided(tmp_path):
         "integers": ["n >= 1"],
         "statement": "sum(i,1,n,x^i/i) <= 3/2 + n/4",
     }  # true, but its step fails early
-    found = verdict(claim(tmp_path, **entry), patience=2)
+    found = verdict(claim(tmp_path, **entry), patience=0.5)
     assert found.status.value == "OPEN"
     assert "n >= 1 resists" in found.reason
 
