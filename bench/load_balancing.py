@@ -21,7 +21,8 @@ for _library in ("OPENBLAS", "OMP", "MKL"):
 
 import numpy as np  # noqa: E402
 
-from meanfield import SED, PowerOfD, SpeedAwareJSQ, fixed_point, server_system  # noqa: E402
+from meanfield import SED, PowerOfD, SpeedAwareJSQ, fixed_point  # noqa: E402
+from meanfield.solvers.enclosures import best_system  # noqa: E402
 from proofs_check.check.document import check, loads  # noqa: E402
 
 TWO, THREE = "1/2:3/2,1/2:1/2", "1/3:3/2,1/3:1,1/3:1/2"
@@ -94,7 +95,7 @@ def systems(large: bool) -> None:
     more: tuple[tuple[Any, int, int], ...] = ((NOISY, 10, 4),) if large else ()
     for policy, n, digits in (*SYSTEMS, *more):
         start = time.process_time()
-        system = server_system(policy, n=n, digits=digits, most=500_000 if n > 5 else None)
+        system = best_system(policy, n=n, digits=digits, most=500_000 if n > 5 else None)
         mean = system.enclosure("mean_queue")
         seconds = time.process_time() - start
         checked = (
