@@ -87,7 +87,7 @@ class Jobs:
         yield from self.remarks
         open_jobs = int((~self.finished).sum())
         if open_jobs:
-            yield f"{open_jobs} jobs had not left at the end; they count as present, and not in mean_response"
+            yield f"not left at the end: {open_jobs}; such jobs count as present, and not in mean_response"
 
     def levels(self) -> tuple[Floats, Floats]:
         """Return durations and numbers of jobs in the system, from the first arrival to the last.

@@ -224,8 +224,8 @@ def _without_sentinels(arrive: Floats, end: Floats) -> tuple[Floats, list[str]]:
     clean = np.where(marks, np.nan, end)
     naive, right = float(np.mean(end - arrive)), float(np.nanmean(clean - arrive))
     return clean, [
-        f"departure 0 or below marks {int(marks.sum())} jobs that had not left, no time; read as it stands it would "
-        f"give a mean response of {naive:.4g} instead of {right:.4g}"
+        f"departure 0 or below marks jobs that had not left ({int(marks.sum())}), and is no time; read as it stands "
+        f"it would give a mean response of {naive:.4g} instead of {right:.4g}"
     ]
 
 
