@@ -10,7 +10,7 @@ from meanfield.models.noisy import PowerOfD
 from proofs_check.claim import Claim, Scope, Source, Statement
 from proofs_check.claims.age.domains import stated
 
-DEFINITIONS = ("comparison-error", "policy", "queue-length")
+DEFINITIONS = ("comparison-error", "policy", "queue-length", "weak-majorisation")
 NUMBERS = {"variables": [], "domain": {}}
 Triple = tuple[int, int, int]
 Gains = list[tuple[Triple, fmpq]]
