@@ -1,9 +1,11 @@
 """Independent pieces of work, done here or on an executor: the same results in the same order."""
 
 import multiprocessing
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, TypeVar
 
 from exactchains.truth import InputError
@@ -21,7 +23,8 @@ def spread(function: Callable[[T], R], items: Iterable[T], executor: Executor | 
     Raises
     ------
     InputError
-        The executor is one of threads: the precision of flint is one for a whole process.
+        The executor is one of threads: the precision of flint is one for a whole process.  Or ``function`` holds what
+        does not reach another process, such as a lambda.
 
     Examples
     --------
@@ -32,7 +35,18 @@ def spread(function: Callable[[T], R], items: Iterable[T], executor: Executor | 
         return map(function, items)
     if isinstance(executor, ThreadPoolExecutor):
         raise InputError("executor: threads share one precision; give processes, such as a ProcessPoolExecutor")
+    if isinstance(executor, ProcessPoolExecutor):
+        _must_pickle(function)
     return iter(executor.map(function, items))
+
+
+def _must_pickle(function: Callable[[T], R]) -> None:
+    try:
+        ForkingPickler.dumps(function)
+    except Exception as error:  # whatever an object says when it is asked to pickle
+        raise InputError(
+            f"executor: {str(error)[:200]}; give functions of a module, no lambda and none defined inside another"
+        ) from None
 
 
 @contextmanager
@@ -41,7 +55,12 @@ def processes(jobs: int | None) -> Iterator[Any]:
     if jobs is None or jobs < 2:
         yield None
         return
-    executor = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    executor = ProcessPoolExecutor(
+        jobs,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=sys.set_int_max_str_digits,
+        initargs=(sys.get_int_max_str_digits(),),
+    )
     try:
         yield executor
     finally:

@@ -3,9 +3,12 @@
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from exactchains.spread import spread
 from proofs_check.check.exact import Rejected
 from proofs_check.claim import Claim, Scope, Source, Statement, Verdict
 from proofs_check.claim_file import Relation, UserClaim, read_claims
@@ -17,16 +20,33 @@ from proofs_check.verify import Status, Verification
 
 SLACK = 1.25  # of the patience, until the clock ends a search that does not look at it
 Json = dict[str, Any]
+Found = tuple[Status, str, int, float, Json | None, dict[str, str]]  # as in Verification, then witness
 
 
-def verdicts(path: str | Path, *, patience: float = PATIENCE) -> Iterator[Verification]:
-    """Yield the verification of each claim in a file, in its order; ``patience`` is seconds a statement."""
-    for claim in read_claims(path):
-        yield verdict(claim, patience=patience)
+def verdicts(
+    path: str | Path, *, patience: float = PATIENCE, executor: Executor | None = None
+) -> Iterator[Verification]:
+    """Yield the verification of each claim in a file, in its order; ``patience`` is seconds a statement.
+
+    With an ``executor`` of processes the claims are searched there side by side.
+    """
+    read = read_claims(path)
+    for claim, found in zip(read, spread(partial(_found, patience=patience), read, executor), strict=True):
+        yield _verification(claim, found)
 
 
 def verdict(claim: UserClaim, *, patience: float = PATIENCE) -> Verification:
     """Return the verification of one claim; its certificate, if any, has been accepted by the checker."""
+    return _verification(claim, _found(claim, patience=patience))
+
+
+def _verification(claim: UserClaim, found: Found) -> Verification:
+    *outcome, certificate, witness = found
+    return Verification(_as_claim(claim, certificate, witness), *outcome, certificate)
+
+
+def _found(claim: UserClaim, *, patience: float) -> Found:
+    """Return a verification as what pickles: claims hold functions."""
     start = time.perf_counter()
     domain = {symbol: list(constraint) for symbol, constraint in claim.domain.items()}
     try:
@@ -36,7 +56,7 @@ def verdict(claim: UserClaim, *, patience: float = PATIENCE) -> Verification:
         witness = None
     if witness is None:
         empty = "undecided: no point of the domain was found, so the claim may speak of nothing"
-        return Verification(_as_claim(claim, None, {}), Status.OPEN, empty, 0, time.perf_counter() - start)
+        return Status.OPEN, empty, 0, time.perf_counter() - start, None, {}
     answers: list[Answer] = []
     for statement in claim.statements:
         answers.append(_answer(claim, domain, statement, patience))
@@ -51,7 +71,7 @@ def verdict(claim: UserClaim, *, patience: float = PATIENCE) -> Verification:
     else:
         status = Status[answers[0].verdict.upper()]
         reason = "; ".join(dict.fromkeys(a.how for a in answers))
-    return Verification(_as_claim(claim, certificate, witness), status, reason, size, seconds, certificate)
+    return status, reason, size, seconds, certificate, witness
 
 
 def _answer(claim: UserClaim, domain: Json, statement: Relation, patience: float) -> Answer:

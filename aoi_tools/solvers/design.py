@@ -1,7 +1,9 @@
 """Design problems: certified best integer parameters, signs of differences, switching points, break-even costs."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +14,7 @@ from aoi_tools.models.schemes import Feedback, exact_bits
 from aoi_tools.solvers.age import EXACT_BITS, age_law, age_quantity, certified, evaluation, exact_size
 from exactchains.domain import QQ, Balls, Domain
 from exactchains.enclosure import Enclosure, Result
+from exactchains.spread import spread
 from exactchains.symbolic import Fractions
 from exactchains.truth import DoesNotExist, InputError, Undecided
 
@@ -39,8 +42,17 @@ class Best:
     absent: tuple[int, ...] = ()
 
 
-def best(make: Callable[[int], Design], over: Sequence[int], *, quantity: str = "age_mean") -> Best:
+def best(
+    make: Callable[[int], Design],
+    over: Sequence[int],
+    *,
+    quantity: str = "age_mean",
+    executor: Executor | None = None,
+) -> Best:
     """Return the integers in ``over`` that minimise ``quantity``, certified.
+
+    An ``executor`` of processes evaluates candidates side by side; ``make`` must then be a function of a module, or a
+    ``partial`` of one (:func:`exactchains.spread.spread`).
 
     Guarantee
     ---------
@@ -60,25 +72,38 @@ def best(make: Callable[[int], Design], over: Sequence[int], *, quantity: str = 
     >>> best(lambda n: Design(Actual(Code("rpc", n, 8, "1/4").actual), Sampling(n)), range(8, 40)).arguments
     (14,)
     """
-    designs, values, absent = {}, {}, []
-    for k in over:
-        try:
-            designs[k] = make(k)
-            values[k] = _value(designs[k], quantity, STEPS[0])
-        except DoesNotExist:
-            absent.append(k)
+    built = make if executor else cache(make)
+
+    def tried(candidates: Sequence[int], digits: int | None) -> dict[int, Enclosure | None]:
+        found = spread(partial(_candidate, built, quantity, digits), candidates, executor)
+        return dict(zip(candidates, found, strict=True))
+
+    first = tried(over, STEPS[0])
+    values, absent = {k: x for k, x in first.items() if x is not None}, [k for k, x in first.items() if x is None]
     if not values:
         raise DoesNotExist(f"no age law exists for any of the {len(absent)} candidates")
+
+    def nearer(left: list[int], digits: int | None) -> list[int]:
+        values.update((k, x) for k, x in tried(left, digits).items() if x is not None)
+        return _leading(values, left)
+
     left = _leading(values, list(values))
     for digits in STEPS[1:]:
         if len(left) == 1 or all(values[k].is_exact for k in left):
             break
-        values |= {k: _value(designs[k], quantity, digits) for k in left}
-        left = _leading(values, left)
+        left = nearer(left, digits)
     if len(left) > 1 and not all(values[k].is_exact for k in left):
-        values |= {k: Enclosure.exact(_exactly(designs[k], quantity)) for k in left}
-        left = _leading(values, left)
+        left = nearer(left, None)
     return Best(tuple(left), values[left[0]], values, tuple(absent))
+
+
+def _candidate(make: Callable[[int], Design], quantity: str, digits: int | None, k: int) -> Enclosure | None:
+    """Return the value of one candidate, exact without ``digits``; None where it has no age law."""
+    try:
+        design = make(k)
+        return _value(design, quantity, digits) if digits else Enclosure.exact(_exactly(design, quantity))
+    except DoesNotExist:
+        return None
 
 
 def difference(first: Design, second: Design, *, quantity: str = "age_mean", digits: int = 15) -> Result:
@@ -119,13 +144,19 @@ class Piece:
 
 
 def best_along(
-    make: Callable[[int, Any], Design], over: Sequence[int], *, interval: tuple[Any, Any], quantity: str = "age_mean"
+    make: Callable[[int, Any], Design],
+    over: Sequence[int],
+    *,
+    interval: tuple[Any, Any],
+    quantity: str = "age_mean",
+    executor: Executor | None = None,
 ) -> list[Piece]:
     """Return which integer is best along a real parameter, with every switching point isolated.
 
     ``make(k, x)`` builds the design for candidate k at x, an exact number or the symbol of ``Fractions("x")``.  The
     quantities are rational functions of x; roots of their differences are isolated by flint, and between
-    consecutive roots the best candidate is decided exactly at a rational point.
+    consecutive roots the best candidate is decided exactly at a rational point; an ``executor`` of processes decides
+    these points side by side, as in :func:`best`.
 
     Guarantee
     ---------
@@ -141,10 +172,10 @@ def best_along(
     ]
     roots = _switch_points(curves, low, high)
     ends = [Enclosure.exact(low), *roots, Enclosure.exact(high)]
+    middles = [_short_between(left.upper, right.lower) for left, right in pairwise(ends)]
+    decided = spread(partial(_best_at, make, over, quantity), middles, executor)
     pieces: list[Piece] = []
-    for left, right in pairwise(ends):
-        middle = _short_between(left.upper, right.lower)
-        found = best(lambda k, x=middle: make(k, x), over, quantity=quantity).arguments  # type: ignore[misc]
+    for (left, right), found in zip(pairwise(ends), decided, strict=True):
         if pieces and pieces[-1].arguments == found:
             pieces[-1] = Piece(pieces[-1].lower, right, found)
         else:
@@ -153,6 +184,10 @@ def best_along(
         if not any(_exists(make(k, x)) for k in over):
             pieces[place] = replace(pieces[place], without_law=(*pieces[place].without_law, x))
     return pieces
+
+
+def _best_at(make: Callable[[int, Any], Design], over: Sequence[int], quantity: str, x: fmpq) -> tuple[int, ...]:
+    return best(lambda k: make(k, x), over, quantity=quantity).arguments
 
 
 def _exists(design: Design) -> bool:

@@ -6,8 +6,11 @@ other state j proves that the law is unique and bounds the error of the candidat
 """
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import pairwise
+from mmap import mmap
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,10 +21,12 @@ from exactchains.chain import NotAGenerator
 from exactchains.enclosure import Enclosure
 from exactchains.solvers.flow import Flow
 from exactchains.solvers.twofold import U, inflow
+from exactchains.spread import spread
 from exactchains.truth import InputError, PrecisionExhausted
 
 Transitions = tuple[Any, Any, Any, Any]  # source in its level, step -1, 0 or 1, target in its level, integer rate
 ByLevel = Callable[[int], Any]  # one double a state of the level
+PIECES = 32  # runs of levels, of about as many states each, that an executor gets one by one
 
 
 class LevelSource(Protocol):
@@ -59,7 +64,9 @@ class LevelBound:
         return Enclosure(lower, sum((level * m.upper for level, m in enumerate(self.masses)), fmpq(0)))
 
 
-def certified_by_levels(source: LevelSource, *, candidate: ByLevel, vector: ByLevel) -> LevelBound:
+def certified_by_levels(
+    source: LevelSource, *, candidate: ByLevel, vector: ByLevel, executor: Executor | None = None
+) -> LevelBound:
     """Return the proved error of a candidate law of a chain that is given level by level.
 
     Parameters
@@ -71,6 +78,9 @@ def certified_by_levels(source: LevelSource, *, candidate: ByLevel, vector: ByLe
     vector
         ``vector(level)``: the certificate vector u, zero in the reference state.  It solves -uQ = 1 roughly, to one
         digit: by the solver that found the candidate, or as the candidate times a drift function of the reversed chain.
+    executor
+        Processes that read runs of levels, each with three levels in memory at a time; the result is the same.
+        Chain and vectors must pickle (:func:`exactchains.spread.spread`); :func:`sliced` sends a mapped file by name.
 
     Guarantee
     ---------
@@ -83,11 +93,13 @@ def certified_by_levels(source: LevelSource, *, candidate: ByLevel, vector: ByLe
     PrecisionExhausted
         The vector proves nothing, or the candidate is too coarse.
     """
-    walk = _Walk(source, candidate, vector)
-    delta = max((walk.ratio(level) for level in range(source.levels)), default=0.0) * (1 + 8 * U)
-    total = [walk.sums(level) for level in range(source.levels)]
+    read = partial(_read, source, candidate, vector)
+    parts = list(spread(read, _runs(source, PIECES) if executor else [range(source.levels)], executor))
+    delta, worst = max(part.delta for part in parts) * (1 + 8 * U), max(part.worst for part in parts)
+    states, transitions = sum(part.states for part in parts), sum(part.transitions for part in parts)
+    total = [pair for part in parts for pair in part.sums]
     mass, drift = (sum(pair[i] for pair in total) for i in (0, 1))
-    slack = 1 + 8 * (walk.states + 2) * U  # sums of positive doubles in any order
+    slack = 1 + 8 * (states + 2) * U  # sums of positive doubles in any order
     mean = delta * drift / mass * slack + 2.0**-600
     if not mean < 0.5:
         raise PrecisionExhausted(f"could not certify 1 digit of this candidate: its mean relative error is {mean:.1e}")
@@ -99,12 +111,41 @@ def certified_by_levels(source: LevelSource, *, candidate: ByLevel, vector: ByLe
         middle, error = _exact(x) / _exact(mass), _exact(relative(ratio) + 4 * slack - 4 + 8 * U)
         return Enclosure(middle * (1 - error), middle * (1 + error))
 
+    walk = _Walk(source, candidate, vector)
+
     def entry(level: int, k: int) -> Enclosure:
         x, u = walk.x(level), walk.u(level)
         return around(float(x[k]), float(u[k] / x[k]))
 
     masses = [around(m, d / m) for m, d in total]
-    return LevelBound(relative(walk.worst), masses, delta, walk.states, walk.transitions, entry)
+    return LevelBound(relative(worst), masses, delta, states, transitions, entry)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What a run of levels says: largest ratios, counts, and the sums of both vectors level by level."""
+
+    delta: float
+    worst: float
+    states: int
+    transitions: int
+    sums: list[tuple[float, float]]
+
+
+def _read(source: LevelSource, candidate: ByLevel, vector: ByLevel, levels: range) -> _Part:
+    walk, delta, sums = _Walk(source, candidate, vector), 0.0, []
+    for level in levels:
+        delta = max(delta, walk.ratio(level))
+        sums.append(walk.sums(level))
+    return _Part(delta, walk.worst, walk.states, walk.transitions, sums)
+
+
+def _runs(source: LevelSource, count: int) -> list[range]:
+    """Cut the levels into at most ``count`` runs of about as many states each."""
+    ends = np.cumsum([source.size(level) for level in range(source.levels)])
+    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, count) / count, side="left") + 1
+    bounds = sorted({0, source.levels, *cuts.tolist()})
+    return [range(a, b) for a, b in pairwise(bounds)]
 
 
 class _Walk:
@@ -135,6 +176,7 @@ class _Walk:
                 f"the certificate vector proves nothing at level {level}, state {bad}: -uQ > 0 fails"
             )
         self.states += len(worst)
+        self.transitions += len(self.out(level)[0])
         self.worst = max(self.worst, float((u / x)[at].max()))
         return float((worst[keep] / least[keep]).max(initial=0.0))
 
@@ -190,7 +232,6 @@ class _Walk:
             raise NotAGenerator(
                 f"level {level}: exit rates from 1 to 2^53 are needed, as integers over one denominator"
             )
-        self.transitions += len(i)
         return i, step, j, rate.astype(np.int64), total
 
     def _checked(self, given: Any, level: int, name: str) -> Any:
@@ -219,7 +260,28 @@ def sliced(array: Any, source: LevelSource) -> ByLevel:
     ends = np.cumsum([0, *(source.size(level) for level in range(source.levels))])
     if array.shape != (ends[-1],):
         raise InputError(f"vector: shape {array.shape}; the chain has {ends[-1]} states")
-    return lambda level: array[ends[level] : ends[level + 1]]
+    return _Slices(array, ends)
+
+
+@dataclass(frozen=True, eq=False)
+class _Slices:
+    """A long vector by levels; to another process a mapped file goes by its name, not by its contents."""
+
+    array: Any
+    ends: Any
+
+    def __call__(self, level: int) -> Any:
+        return self.array[self.ends[level] : self.ends[level + 1]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        a = self.array
+        if isinstance(a, np.memmap) and isinstance(getattr(a, "base", None), mmap) and a.filename:
+            return _mapped, (str(a.filename), a.dtype.str, a.offset, len(a), self.ends)
+        return _Slices, (a, self.ends)
+
+
+def _mapped(name: str, kind: str, offset: int, size: int, ends: Any) -> _Slices:
+    return _Slices(np.memmap(name, dtype=kind, mode="r", offset=offset, shape=(size,)), ends)
 
 
 def _exact(x: float) -> fmpq:

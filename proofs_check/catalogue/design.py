@@ -1,6 +1,8 @@
 """Design questions on named age models: best integer parameter, switching points, comparisons."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from functools import partial
 from typing import Any
 
 from aoi_tools.solvers.age import QUANTITIES
@@ -12,25 +14,34 @@ from exactchains.number import rational
 from exactchains.truth import InputError
 from proofs_check.catalogue.age_parts import AgeProblem
 from proofs_check.catalogue.model import Model
+from proofs_check.catalogue.registry import find
 
 MOST_CANDIDATES, MOST_CURVES = 10_000, 100
 Range = tuple[str, Any, Any]  # name, lower end, upper end
 
 
-def best_parameter(model: Model, words: Mapping[str, str], *, over: Range, minimise: str) -> Best:
-    """Return the certified minimisers of ``minimise`` over the integers ``over``; ``words`` give the rest as text."""
+def best_parameter(
+    model: Model, words: Mapping[str, str], *, over: Range, minimise: str, executor: Executor | None = None
+) -> Best:
+    """Return the certified minimisers of ``minimise`` over the integers ``over``; ``words`` give the rest as text.
+
+    With an ``executor`` of processes the model is found there by its name.
+    """
     name, low, high = _integers(model, over)
     _asked(model, minimise)
     values = _read(model, words, {name: str(low)})
-
-    def make(k: int) -> Design:
-        return _design(model.build({**values, name: k}))
-
-    return best(make, range(low, high + 1), quantity=minimise)
+    make = partial(_along_integers, model.name if executor else model, values, name)
+    return best(make, range(low, high + 1), quantity=minimise, executor=executor)
 
 
 def switching_points(
-    model: Model, words: Mapping[str, str], *, over: Range, along: Range, minimise: str
+    model: Model,
+    words: Mapping[str, str],
+    *,
+    over: Range,
+    along: Range,
+    minimise: str,
+    executor: Executor | None = None,
 ) -> list[Piece]:
     """Return which integer is best as the parameter ``along`` moves through its interval, switching points isolated."""
     name, low, high = _integers(model, over)
@@ -42,11 +53,9 @@ def switching_points(
         raise InputError(f"{name} = {low}..{high}: at most {MOST_CURVES} candidates with switching points")
     ends = tuple(model.parameter(moving).read(str(x)) for x in along[1:])
     values = _read(model, words, {name: str(low), moving: str(ends[0])})
-
-    def make(k: int, x: Any) -> Design:
-        return _design(model.build({**values, name: k, moving: x}))
-
-    return best_along(make, range(low, high + 1), interval=(ends[0], ends[1]), quantity=minimise)
+    make = partial(_along_both, model.name if executor else model, values, name, moving)
+    candidates, between = range(low, high + 1), (ends[0], ends[1])
+    return best_along(make, candidates, interval=between, quantity=minimise, executor=executor)
 
 
 def compare(first: AgeProblem, second: AgeProblem, *, quantity: str, digits: int = 15) -> Result:
@@ -69,7 +78,12 @@ def enclosed_difference(models: Sequence[Model], things: Sequence[Any], *, quant
 
 
 def crossings(
-    models: Sequence[Model], words: Sequence[Mapping[str, str]], *, along: Range, quantity: str
+    models: Sequence[Model],
+    words: Sequence[Mapping[str, str]],
+    *,
+    along: Range,
+    quantity: str,
+    executor: Executor | None = None,
 ) -> list[Piece]:
     """Return which of two models (0, 1 or both) has the smaller quantity as a shared parameter moves, pieces isolated.
 
@@ -89,16 +103,32 @@ def crossings(
     ends = tuple(movers[0][0].parameter(movers[0][1]).read(str(x)) for x in along[1:])
     start = [{name: str(ends[0])} if name else {} for name in moved]
     values = [m.read({**given, **more}) for m, given, more in zip(models, words, start, strict=True)]
-
-    def make(k: int, x: Any) -> Design:
-        return _design(models[k].build(values[k] | ({moved[k]: x} if moved[k] else {})))
-
-    return best_along(make, (0, 1), interval=(ends[0], ends[1]), quantity=quantity)
+    make = partial(_of_two, [m.name if executor else m for m in models], values, moved)
+    return best_along(make, (0, 1), interval=(ends[0], ends[1]), quantity=quantity, executor=executor)
 
 
 def order(first: AgeProblem, second: AgeProblem) -> Order:
     """Return whether the slot age of ``first`` is stochastically at most that of ``second``."""
     return stochastic_order(first.scheme, second.scheme)
+
+
+def _along_integers(model: Model | str, values: Mapping[str, Any], name: str, k: int) -> Design:
+    return _design(_model(model).build({**values, name: k}))
+
+
+def _along_both(model: Model | str, values: Mapping[str, Any], name: str, moving: str, k: int, x: Any) -> Design:
+    return _design(_model(model).build({**values, name: k, moving: x}))
+
+
+def _of_two(
+    models: Sequence[Model | str], values: Sequence[Mapping[str, Any]], moved: Sequence[str | None], k: int, x: Any
+) -> Design:
+    name = moved[k]
+    return _design(_model(models[k]).build({**values[k], **({name: x} if name else {})}))
+
+
+def _model(model: Model | str) -> Model:
+    return find(model) if isinstance(model, str) else model
 
 
 def _design(problem: AgeProblem) -> Design:

@@ -6,10 +6,11 @@ from typing import Any
 import click
 
 from exactchains.enclosure import Enclosure
+from exactchains.spread import processes
 from exactchains.truth import InputError
 from proofs_check.catalogue import find
 from proofs_check.catalogue.design import best_parameter, switching_points
-from proofs_check.cli.words import assignments
+from proofs_check.cli.words import assignments, jobs_option
 
 DIGITS = 20
 
@@ -20,9 +21,16 @@ DIGITS = 20
 @click.option("--over", required=True, metavar="NAME=LO..HI", help="integer parameter to choose, both ends included")
 @click.option("--minimise", required=True, metavar="Q", help="quantity to minimise")
 @click.option("--switches", metavar="NAME=LO..HI", help="real parameter along which the best integer may change")
+@jobs_option("candidates, or the pieces of --switches")
 @click.option("--json", "as_json", is_flag=True, help="as JSON")
 def command(
-    model: str, parameters: tuple[str, ...], over: str, minimise: str, switches: str | None, as_json: bool
+    model: str,
+    parameters: tuple[str, ...],
+    over: str,
+    minimise: str,
+    switches: str | None,
+    jobs: int | None,
+    as_json: bool,
 ) -> None:
     """Print the certified best integer parameter of MODEL; exact ties are all named.
 
@@ -30,7 +38,8 @@ def command(
     """
     m, words, chosen = find(model), assignments(parameters), interval(over, "--over")
     if switches is None:
-        found = best_parameter(m, words, over=chosen, minimise=minimise)
+        with processes(jobs) as executor:
+            found = best_parameter(m, words, over=chosen, minimise=minimise, executor=executor)
         data = {
             "model": m.name,
             "minimise": minimise,
@@ -45,7 +54,8 @@ def command(
         lines += [f"  {chosen[0]} = {k}: no age law" for k in found.absent]
     else:
         along = interval(switches, "--switches")
-        pieces = switching_points(m, words, over=chosen, along=along, minimise=minimise)
+        with processes(jobs) as executor:
+            pieces = switching_points(m, words, over=chosen, along=along, minimise=minimise, executor=executor)
         data = {
             "model": m.name,
             "minimise": minimise,

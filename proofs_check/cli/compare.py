@@ -6,12 +6,13 @@ import click
 
 from aoi_tools.solvers.design import Piece
 from aoi_tools.solvers.orders import Order
+from exactchains.spread import processes
 from exactchains.truth import InputError
 from proofs_check.catalogue import find
 from proofs_check.catalogue.age_parts import AgeProblem
 from proofs_check.catalogue.design import compare, crossings, enclosed_difference, order
 from proofs_check.cli.best import ends, interval
-from proofs_check.cli.words import assignments, digits_option
+from proofs_check.cli.words import assignments, digits_option, jobs_option
 
 BETWEEN = "//"  # stands for the -- between the two models, which click would take as the end of options
 
@@ -29,9 +30,16 @@ class TwoModels(click.Command):
 @click.option("--order", "kind", type=click.Choice(["stochastic"]), help="compare the whole laws instead")
 @click.option("--along", metavar="NAME=LO..HI", help="real parameter to move: who is smaller where, crossings isolated")
 @digits_option(15)
+@jobs_option("the pieces of --along")
 @click.option("--json", "as_json", is_flag=True, help="as JSON")
 def command(
-    words: tuple[str, ...], quantity: str, kind: str | None, along: str | None, digits: int, as_json: bool
+    words: tuple[str, ...],
+    quantity: str,
+    kind: str | None,
+    along: str | None,
+    digits: int,
+    jobs: int | None,
+    as_json: bool,
 ) -> None:
     """Print the certified sign of a difference, or a stochastic order, of two models."""
     if words.count(BETWEEN) != 1:
@@ -49,7 +57,9 @@ def command(
     if along:
         if kind:
             raise InputError("--along and --order: give one of them")
-        found = crossings(models, given, along=interval(along, "--along"), quantity=quantity)
+        moved = interval(along, "--along")
+        with processes(jobs) as executor:
+            found = crossings(models, given, along=moved, quantity=quantity, executor=executor)
         click.echo(_along(names, along.partition("=")[0], quantity, found, digits, as_json))
         return
     first, second = (m.make(side) for m, side in zip(models, given, strict=True))

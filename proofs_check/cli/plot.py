@@ -1,11 +1,14 @@
 """``exaq plot NAME|SPEC.toml --out FILE``: figures of tables."""
 
+from concurrent.futures import Executor
 from pathlib import Path
 
 import click
 
+from exactchains.spread import processes
 from exactchains.truth import InputError
 from proofs_check.cli.progress import progress
+from proofs_check.cli.words import jobs_option
 from proofs_check.plots import fields, maps, paths
 from proofs_check.plots.arrows import draw_fields
 from proofs_check.plots.drawing import draw
@@ -18,8 +21,9 @@ from proofs_check.tables.spec import Spec, recipes, spec
 @click.argument("name", required=False, metavar="[NAME|SPEC.toml]")
 @click.option("--out", type=click.Path(path_type=Path), help="file ending in .svg, .pdf or .png; a folder with --all")
 @click.option("--all", "every", is_flag=True, help="every figure as SVG, into the folder --out")
+@jobs_option("cells of tables, and paths")
 @click.option("--quiet", is_flag=True, help="no progress")
-def command(name: str | None, out: Path | None, every: bool, quiet: bool) -> None:
+def command(name: str | None, out: Path | None, every: bool, jobs: int | None, quiet: bool) -> None:
     """Draw a table, paths, drift fields or where a claim fails as a figure, or list the figures that are shipped."""
     if every and (name or out is None):
         raise InputError("--all draws every figure: give --out DIR and no NAME")
@@ -31,16 +35,17 @@ def command(name: str | None, out: Path | None, every: bool, quiet: bool) -> Non
         raise InputError("give --out FILE, ending in .svg, .pdf or .png")
     if every:
         out.mkdir(parents=True, exist_ok=True)
-    for wanted in plotted() if every else [name or ""]:
-        path = out / f"{wanted}.svg" if every else out
-        made = shown(asked(wanted), quiet)
-        if isinstance(made, maps.Map):
-            maps.draw_map(made, path)
-        elif isinstance(made, fields.Fields):
-            draw_fields(made, path)
-        else:
-            draw(made, path)
-        click.echo(f"wrote {path}", err=True)
+    with processes(jobs) as executor:
+        for wanted in plotted() if every else [name or ""]:
+            path = out / f"{wanted}.svg" if every else out
+            made = shown(asked(wanted), quiet, executor)
+            if isinstance(made, maps.Map):
+                maps.draw_map(made, path)
+            elif isinstance(made, fields.Fields):
+                draw_fields(made, path)
+            else:
+                draw(made, path)
+            click.echo(f"wrote {path}", err=True)
 
 
 def plotted() -> list[str]:
@@ -58,12 +63,14 @@ def asked(name: str) -> Spec | paths.Paths | fields.Wanted | maps.Wanted:
     return spec(name) if found is None else found
 
 
-def shown(wanted: Spec | paths.Paths | fields.Wanted | maps.Wanted, quiet: bool) -> Figure | fields.Fields | maps.Map:
+def shown(
+    wanted: Spec | paths.Paths | fields.Wanted | maps.Wanted, quiet: bool, executor: Executor | None = None
+) -> Figure | fields.Fields | maps.Map:
     if isinstance(wanted, maps.Wanted):
         return maps.drawn(wanted)
     if isinstance(wanted, paths.Paths):
-        return paths.drawn(wanted)
+        return paths.drawn(wanted, executor=executor)
     if isinstance(wanted, fields.Wanted):
         return fields.drawn(wanted)
     with progress(wanted.name, quiet=quiet) as report:
-        return figure(wanted, table(wanted, progress=report))
+        return figure(wanted, table(wanted, progress=report, executor=executor))

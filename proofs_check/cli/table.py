@@ -9,6 +9,7 @@ import click
 from exactchains.spread import processes
 from exactchains.truth import InputError, PrecisionExhausted
 from proofs_check.cli.progress import progress
+from proofs_check.cli.words import jobs_option
 from proofs_check.store.store import Store
 from proofs_check.tables.evaluation import table, with_settings
 from proofs_check.tables.sheet import FORMATS, written
@@ -26,7 +27,7 @@ from proofs_check.tables.table import NOTATIONS, Table
 @click.option("--digits", type=click.IntRange(1, 100_000), help="certain digits  [default: those of the table]")
 @click.option("--notation", type=click.Choice(list(NOTATIONS)), help="how numbers are written")
 @click.option("--store", type=click.Path(dir_okay=False, path_type=Path), help="results store: what it knows stays")
-@click.option("--jobs", type=click.IntRange(1), help="processes that compute cells  [default: 1]")
+@jobs_option("the cells")
 @click.option("--quiet", is_flag=True, help="no progress")
 def command(
     name: str | None,

@@ -2,11 +2,13 @@
 
 import json
 import time
+from concurrent.futures import Executor
 from pathlib import Path
 
 import click
 
 from exactchains.spread import processes
+from proofs_check.cli.words import jobs_option
 from proofs_check.verify import Verification, certificate_folder, dump, file_name, to_json, verification, verify
 
 ROW = {"PROVED": "green", "REFUTED": "green", "REJECTED": "red"}
@@ -22,7 +24,7 @@ ROW = {"PROVED": "green", "REFUTED": "green", "REJECTED": "red"}
 @click.option(
     "--certificates", type=click.Path(file_okay=False, path_type=Path), help="write those of a claim file here"
 )
-@click.option("--jobs", type=click.IntRange(1), help="processes that check and that make the report  [default: 1]")
+@jobs_option("checks, your own claims and the report")
 @click.option("--quiet", is_flag=True, help="print the summary only")
 def command(
     patterns: tuple[str, ...],
@@ -44,9 +46,9 @@ def command(
     named = [p for p in patterns if not p.endswith(".toml")]
     with processes(jobs) as executor:
         catalogued = verify(*named, executor=executor) if named or not files else []
+        own = [v for file in files for v in _own(file, executor)]
     if search:
         catalogued = [_found(v) if not v.settled else v for v in catalogued]
-    own = [v for file in files for v in _own(file)]
     results = [*catalogued, *own]
     width = max(len(v.claim.id) for v in results)
     for v in () if quiet else results:
@@ -87,11 +89,11 @@ def line(v: Verification, width: int) -> str:
     return f"{status} {v.claim.id:{width}}  {about}{expected}"
 
 
-def _own(file: str) -> list[Verification]:
+def _own(file: str, executor: Executor | None) -> list[Verification]:
     """Return the verdicts on a user's claims."""
     from proofs_check.user_claims import verdicts
 
-    return list(verdicts(file))
+    return list(verdicts(file, executor=executor))
 
 
 def _written(own: list[Verification], folder: Path) -> None:

@@ -63,3 +63,8 @@ class Count(click.ParamType):
 
 def digits_option(default: int = 30) -> Any:
     return click.option("--digits", type=Count(100_000), default=default, show_default=True, help="certain digits")
+
+
+def jobs_option(what: str) -> Any:
+    says = f"processes for {what}; each takes about a second to start, so long work gains and short work loses"
+    return click.option("--jobs", type=click.IntRange(1), help=f"{says}  [default: 1]")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from importlib import resources
@@ -11,6 +12,7 @@ from typing import Any
 from aoi_tools.simulation import slot_ages
 from exactchains.document import parsed, read_document
 from exactchains.domain import Floats, Rigor
+from exactchains.spread import spread
 from exactchains.truth import InputError
 from meanfield.solvers.trajectory import trajectory
 from proofs_check.catalogue import find
@@ -107,8 +109,10 @@ class PathReader(Reader):
         return int(str(x))
 
 
-def drawn(asked: Paths) -> Figure:
+def drawn(asked: Paths, *, executor: Executor | None = None) -> Figure:
     """Return the picture: simulated ages in channel uses (or slots, without n), or mean queues by integration.
+
+    With an ``executor`` of processes the paths are computed there side by side.
 
     Raises
     ------
@@ -116,7 +120,8 @@ def drawn(asked: Paths) -> Figure:
         A model of the other kind.
     """
     ages = bool(asked.slots)
-    lines = tuple(Series(run.heading, tuple(_age(run, asked) if ages else _fluid(run, asked))) for run in asked.runs)
+    found = spread(partial(_age if ages else _fluid, asked=asked), asked.runs, executor)
+    lines = tuple(Series(run.heading, tuple(points)) for run, points in zip(asked.runs, found, strict=True))
     if ages:
         label, below, note = "age (channel uses)", "time (channel uses)", f"simulated with seed {asked.seed}"
     else:
