@@ -129,6 +129,10 @@ class PowerOfD(Policy):
         return bool(ranked or (self.d == 2 and self.g == 1 and 2 * self.eps <= 1))
 
     @property
+    def sight(self) -> tuple[int, int] | None:
+        return None if self.g is None else (0, self.g + 1)
+
+    @property
     def rule(self) -> dict[str, Any]:
         return {"rule": "power-of-d", "d": self.d, "g": self.g, "eps": str(self.eps), "replacement": self.replacement}
 

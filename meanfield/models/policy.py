@@ -154,6 +154,15 @@ class Policy:
         return (1,) * len(self.pools) if self.homogeneous else None
 
     @property
+    def sight(self) -> tuple[int, int] | None:
+        """What the rule looks at, (base, reach), for general fixed points; None: not declared.
+
+        Its answer stays when loads above the least load + reach are cut to it, and when all loads are lowered together
+        as far as the least stays at ``base`` or above.  A user's policy states it as a class attribute.
+        """
+        return None
+
+    @property
     def rule(self) -> dict[str, Any] | None:
         """The rule as certificates spell it; None: no checker knows it."""
         return None

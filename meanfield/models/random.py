@@ -55,6 +55,10 @@ class Threshold(Policy):
     def route(self, sample: Sequence[Server]) -> Mapping[int, Any]:
         return {0 if sample[0].jobs < self.threshold else 1: fmpq(1)}
 
+    @property
+    def sight(self) -> tuple[int, int]:
+        return (self.threshold, self.threshold)
+
     def stability_limit(self, n: int | None) -> fmpq | None:
         """Return 1 with replacement: the joined length is stochastically below that of the second server."""
         return fmpq(1) if self.replacement or n is None else None

@@ -156,6 +156,10 @@ class PoolPowerOfD(Policy):
             left = left - here
         return found
 
+    @property
+    def sight(self) -> tuple[int, int]:
+        return (0, 1)
+
     def _rank(self, server: Server) -> tuple[int, int]:
         return (server.jobs, server.pool if self.ties == "fastest" else 0)
 

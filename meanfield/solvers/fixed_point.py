@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 from flint import fmpq
 
@@ -12,8 +12,10 @@ from exactchains.enclosure import Enclosure
 from exactchains.number import text, wire
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 from meanfield.models.noisy import PowerOfD
+from meanfield.models.policy import Policy
 from meanfield.solvers import bounds as sides
 from meanfield.solvers.bounds import Bounds, Dyadic
+from meanfield.solvers.krawczyk import SampledPoint, sampled_equilibrium
 from meanfield.solvers.log_newton import LogBalance, guess
 from meanfield.solvers.recursion import recursion
 
@@ -68,12 +70,21 @@ class FixedPoint:
         }
 
 
-def fixed_point(policy: PowerOfD, *, digits: int = 30, levels: int = 0) -> FixedPoint:
+@overload
+def fixed_point(policy: PowerOfD, *, digits: int = ..., levels: int = ...) -> FixedPoint: ...
+
+
+@overload
+def fixed_point(policy: Policy, *, digits: int = ..., levels: int = ...) -> FixedPoint | SampledPoint: ...
+
+
+def fixed_point(policy: Policy, *, digits: int = 30, levels: int = 0) -> FixedPoint | SampledPoint:
     r"""Return the only equilibrium with finite mean of power of d with comparison errors, many servers.
 
     .. math:: x_0 = 1, \qquad x_{k+1} = \lambda P_k(x), \qquad \sum_k x_k < \infty,
 
-    with :math:`P_k` the probability that the joined server has at least k jobs.
+    with :math:`P_k` the probability that the joined server has at least k jobs.  For any other rule that samples few
+    servers see :func:`meanfield.solvers.krawczyk.sampled_equilibrium`: existence, and uniqueness in a box only.
 
     Parameters
     ----------
@@ -107,7 +118,7 @@ def fixed_point(policy: PowerOfD, *, digits: int = 30, levels: int = 0) -> Fixed
     '3.29058215739068'
     """
     if not isinstance(policy, PowerOfD):
-        raise InputError(f"{type(policy).__name__}: fixed_point solves PowerOfD; for pools see meanfield.closed_forms")
+        return sampled_equilibrium(policy, digits=digits, levels=levels)
     if digits < 1:
         raise InputError(f"digits = {digits}: at least one digit is needed")
     limit = policy.stability_limit(None)

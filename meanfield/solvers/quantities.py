@@ -19,6 +19,7 @@ from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 from meanfield.solvers.critical import beyond_recursion, critical_response
 from meanfield.solvers.enclosures import ServerSystem, best_system, require_stable
 from meanfield.solvers.fixed_point import FixedPoint, fixed_point
+from meanfield.solvers.krawczyk import sampled_equilibrium
 from meanfield.solvers.one_gate import Gate, one_gate
 from meanfield.solvers.two_servers import pair_expectation
 
@@ -147,6 +148,9 @@ def _system(policy: Policy, n: int | None, digits: int, levels: int) -> tuple[Sy
             found = fixed_point(policy, digits=digits, levels=levels)
             how = "outward rounded recursion" if "terms" in found.proof else "sub- and super-solution"
             return found, f"{how}, {found.levels} levels"
+        if policy.d is not None:
+            point = sampled_equilibrium(policy, digits=digits, levels=levels)
+            return point, f"Krawczyk operator, {len(point.levels[0])} levels; unique in its box"
         return equilibrium(policy, digits=digits), "equilibrium of the fluid limit"
     if isinstance(policy, JIQ) and policy.fallback == "uniform" and policy.load >= min(policy.pools.speeds):
         raise Undecided(

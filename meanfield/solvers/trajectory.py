@@ -1,6 +1,6 @@
 """Paths of the mean field from any start: adaptive integration, first entry, and a validated enclosure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,13 @@ from exactchains.truth import InputError, Undecided
 from meanfield.flow import drift
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
+from meanfield.solvers.sampled import rule_of, shares
 
 __all__ = ["Trajectory", "ValidatedState", "trajectory", "validated"]
 
 LEVELS = 60
+
+Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -60,18 +63,40 @@ def trajectory(
     x0 = np.zeros((pools, levels))
     x0[:, : len(first)] = [domain.convert(x) for x in first]
 
-    def field(_: float, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        tails = [[1.0, *row] for row in x.reshape(pools, levels)]
-        return np.concatenate(drift(policy, tails, domain=domain))
-
+    velocity = _field(policy, levels)
     end = domain.convert(rational(until, "until"))
     if end <= 0:
         raise InputError(f"until = {until}: a positive time")
     times = np.linspace(0.0, end, points)
-    found = solve_ivp(field, (0.0, end), x0.ravel(), method="LSODA", t_eval=times, rtol=1e-9, atol=1e-12)
+    found = solve_ivp(velocity, (0.0, end), x0.ravel(), method="LSODA", t_eval=times, rtol=1e-9, atol=1e-12)
     if not found.success:
         raise Undecided(f"integration stops: {found.message}")
     return Trajectory(times, found.y.T, pools)
+
+
+def _field(policy: Policy, levels: int) -> Callable[[float, Vector], Vector]:
+    """Return the vector field in doubles: by the closed law of power of d, else by the table of the rule."""
+    pools, domain = len(policy.pools), Floats()
+    if isinstance(policy, PowerOfD) or policy.sight is None:
+
+        def by_law(_: float, x: Vector) -> Vector:
+            tails = [[1.0, *row] for row in x.reshape(pools, levels)]
+            return np.concatenate(drift(policy, tails, domain=domain))
+
+        return by_law
+    rule, load = rule_of(policy), domain.convert(policy.load)
+    gamma = np.array([[domain.convert(p.fraction)] for p in policy.pools])
+    speed = np.array([[domain.convert(p.speed)] for p in policy.pools])
+    weight = gamma * speed if policy.weighting == "speed" else gamma
+    none = np.zeros((pools, rule.reach + 1))
+
+    def by_table(_: float, x: Vector) -> Vector:
+        rows = x.reshape(pools, levels)
+        held = np.hstack([np.ones((pools, 1)), rows]) - np.hstack([rows, np.zeros((pools, 1))])
+        joined = weight * held * shares(rule, weight * held, none, slopes=False).value
+        return np.asarray((load / gamma * joined[:, :-1] - speed * held[:, 1:]).ravel())
+
+    return by_table
 
 
 @dataclass(frozen=True)
