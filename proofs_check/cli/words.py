@@ -66,5 +66,5 @@ def digits_option(default: int = 30) -> Any:
 
 
 def jobs_option(what: str) -> Any:
-    says = f"processes for {what}; each takes about a second to start, so long work gains and short work loses"
+    says = f"processes for {what}; each takes a second or two to start: long work gains, short work loses"
     return click.option("--jobs", type=click.IntRange(1), help=f"{says}  [default: 1]")
