@@ -132,11 +132,24 @@ def is_zero(x: Any, domain: Domain) -> bool:
 
 
 def _square(matrix: Sequence[Sequence[Any]], name: str) -> int:
+    table(matrix, name)
     size = len(matrix)
     for i, row in enumerate(matrix):
         if len(row) != size:
             raise NotAGenerator(f"{name}: row {i} has {len(row)} entries, expected {size}; give a square block")
     return size
+
+
+def table(matrix: Any, name: str) -> None:
+    """Refuse what is no sequence of rows."""
+    if hasattr(matrix, "ndim"):
+        good = matrix.ndim == 2
+    else:
+        good = isinstance(matrix, Sequence) and all(
+            isinstance(row, Sequence) or getattr(row, "ndim", 0) == 1 for row in matrix
+        )
+    if not good:
+        raise InputError(f"{name} is a {type(matrix).__name__}, not a table; give a list of rows or a sparse matrix")
 
 
 def shown(x: Any) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from exactchains.chain import EXACT_DOUBLES, FiniteChain, NotAGenerator, Time, is_zero, nonnegative, sums_to
+from exactchains.chain import EXACT_DOUBLES, FiniteChain, NotAGenerator, Time, is_zero, nonnegative, sums_to, table
 from exactchains.domain import QQ, Domain
 from exactchains.truth import InputError
 
@@ -90,11 +90,14 @@ class LevelChain:
         NotAGenerator
             A block has another shape, an entry is negative or a row does not sum to 0 (1 in discrete time).
         """
+        if not isinstance(blocks, Mapping):
+            raise InputError(f"blocks is a {type(blocks).__name__}; give a table from names to blocks")
         if foreign := set(blocks) - set(BLOCKS):
-            raise InputError(f"unknown block {min(foreign)!r}; blocks are {', '.join(BLOCKS)}")
+            raise InputError(f"unknown block {min(foreign, key=str)!r}; blocks are {', '.join(BLOCKS)}")
+        blocks = {name: block for name, block in blocks.items() if block is not None}
         if "up" not in blocks or not ("down" in blocks or "reset" in blocks):
             raise InputError("a level chain needs the block 'up' and one of 'down' and 'reset'")
-        dense = {name: converted(block, name, domain) for name, block in blocks.items() if block is not None}
+        dense = {name: converted(block, name, domain) for name, block in blocks.items()}
         if empty := [name for name, block in dense.items() if not block]:
             raise NotAGenerator(f"{empty[0]} has no phases; give every block at least one row")
         zero = tuple((domain.convert(0),) * len(dense["up"]) for _ in dense["up"])
@@ -178,6 +181,9 @@ class LevelChain:
 
 def converted(block: Any, name: str, domain: Domain) -> Block:
     """Return a dense block in the numbers of ``domain``; an error names the block and the entry."""
+    if hasattr(block, "toarray"):  # scipy sparse
+        block = block.toarray()
+    table(block, name)
     rows = []
     for i, row in enumerate(block):
         numbers = []

@@ -7,6 +7,7 @@
 
 import re
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 from flint import fmpq, fmpz
@@ -57,9 +58,12 @@ def rational(x: Any, name: str = "number") -> fmpq:
     if isinstance(x, bool):
         raise TypeError(f"{name} = {x!r} is a truth value, not a number")
     if isinstance(x, float):
+        x = float(x)  # a numpy double spells its type
         raise TypeError(f"{name} = {x!r} is a float; write '{_spelling(x)}' (text) or Fraction('{_spelling(x)}')")
     if isinstance(x, int | fmpz):
         return fmpq(x)
+    if isinstance(x, Integral):  # a numpy integer
+        return fmpq(int(x))
     if isinstance(x, str):
         return parse(x, name)
     if isinstance(x, Fraction):

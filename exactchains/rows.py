@@ -7,6 +7,7 @@ Numerators beyond 63 bits are held as Python integers, rationals without a small
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from math import lcm
+from numbers import Integral
 from typing import Any, overload
 
 from flint import fmpq
@@ -74,18 +75,28 @@ class CompactRows(Sequence[Mapping[int, fmpq]]):
         return f"CompactRows({len(self)} rows, {len(self.indices)} entries over {self.denominator})"
 
 
-def transition_rows(size: int, transitions: Any, convert: Any, refuse: type[InputError]) -> list[dict[int, Any]]:
+def transition_rows(size: Any, transitions: Any, convert: Any, refuse: type[InputError]) -> list[dict[int, Any]]:
     """Sort triples (i, j, value) into rows; states outside 0..size-1 and repeated pairs are refused."""
+    if isinstance(size, bool) or not isinstance(size, Integral):
+        raise refuse(f"size = {size!r}: give the number of states, an integer")
     rows: list[dict[int, Any]] = [{} for _ in range(size)]
-    for i, j, value in transitions:
-        if isinstance(i, bool) or isinstance(j, bool):
-            raise refuse(f"entry ({i}, {j}): states are integers from 0 to {size - 1}; number the states from 0")
+    for triple in transitions:
+        try:
+            i, j, value = triple
+        except (TypeError, ValueError):
+            raise refuse(f"transition {str(triple)[:60]}: give triples (state, next state, rate)") from None
+        if not (_is_integer(i) and _is_integer(j)):
+            raise refuse(f"entry ({i!r}, {j!r}): states are integers from 0 to {size - 1}; number the states from 0")
         if not (0 <= i < size and 0 <= j < size):
             raise refuse(f"entry ({i}, {j}): states are 0 to {size - 1}; number the states from 0")
         if j in rows[i]:
             raise refuse(f"entry ({i}, {j}) is given twice; give each pair once")
         rows[i][j] = convert(value)
     return rows
+
+
+def _is_integer(x: Any) -> bool:
+    return type(x) is int or (isinstance(x, Integral) and not isinstance(x, bool))
 
 
 def _over_one_denominator(values: list[fmpq]) -> tuple[Any, int]:

@@ -1,4 +1,4 @@
-"""Three-valued logic, and the two ways in which a question can fail to have an answer."""
+"""Three-valued logic, the two ways in which a question can fail to have an answer, and bad input."""
 
 import enum
 
@@ -30,3 +30,19 @@ class Truth(enum.Enum):
         if self is Truth.UNKNOWN:
             raise Undecided("not decided at this precision; raise the precision or use QQ")
         return self is Truth.TRUE
+
+
+_ENTRY = {
+    "FiniteChain": "stationary",
+    "LevelChain": "level_law",
+    "DependentChain": "dependent_law",
+    "CountableChain": "expectation",
+}
+
+
+def expect(chain: object, kind: type) -> None:
+    """Refuse what is no chain of this kind; the message names the function that solves the kind given."""
+    if not isinstance(chain, kind):
+        given = type(chain).__name__
+        advice = f"; {_ENTRY[given]} solves those" if given in _ENTRY else f"; make one with {kind.__name__}.from_.."
+        raise InputError(f"chain: a {kind.__name__} is needed, this is a {given}{advice}")

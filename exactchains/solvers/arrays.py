@@ -11,7 +11,7 @@ from flint import fmpq
 from exactchains.chain import FiniteChain, NotAGenerator, Time
 from exactchains.domain import QQ
 from exactchains.rows import CompactRows
-from exactchains.truth import InputError
+from exactchains.truth import InputError, expect
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,7 @@ class Arrays:
 
 def arrays(chain: FiniteChain) -> Arrays:
     """Return the off-diagonal transitions of a rational chain."""
+    expect(chain, FiniteChain)
     rows = chain.rows
     if chain.domain != QQ or not isinstance(rows, CompactRows):
         raise InputError("this solver needs a chain over QQ; give exact rational rates")
@@ -91,8 +92,10 @@ def chain_from_arrays(
     source, target, rate = (
         _integers(a, name) for a, name in ((sources, "sources"), (targets, "targets"), (numerators, "rates"))
     )
-    if denominator < 1 or size < 1:
-        raise InputError(f"size = {size}, denominator = {denominator}: give positive integers")
+    for name, x in (("size", size), ("denominator", denominator)):
+        if isinstance(x, bool) or not isinstance(x, int | np.integer) or x < 1:
+            raise InputError(f"{name} = {x!r}: give a positive integer")
+    size, denominator = int(size), int(denominator)
     if not len(source) == len(target) == len(rate):
         raise InputError(f"{len(source)} sources, {len(target)} targets, {len(rate)} rates: give arrays of one length")
     _first(
@@ -111,11 +114,7 @@ def chain_from_arrays(
     matrix.sort_indices()
     matrix.eliminate_zeros()
     if time == "discrete":
-        total = np.zeros(size, np.int64)
-        np.add.at(total, source, rate)
-        if (total != denominator).any():
-            i = int(np.argmax(total != denominator))
-            raise NotAGenerator(f"row {i} sums to {fmpq(int(total[i]), denominator)}, expected 1")
+        _sums_to(1, _row_sums(size, source, rate), denominator)
     return FiniteChain.checked(CompactRows(matrix.indptr, matrix.indices, matrix.data, denominator), time=time)
 
 
@@ -127,17 +126,31 @@ def chain_from_sparse(matrix: Any, *, denominator: int = 1, time: Time = "contin
         raise NotAGenerator(f"matrix is {given.shape[0]} x {given.shape[1]}; give a square matrix")
     size, source, target, rate = given.shape[0], given.row, given.col, _integers(given.data, "the matrix")
     if time == "continuous" and (source == target).any():
-        total = np.zeros(size, np.int64)
-        np.add.at(total, source, rate)
-        if total.any():
-            i = int(np.argmax(total != 0))
-            raise NotAGenerator(f"row {i} sums to {fmpq(int(total[i]), denominator)}, expected 0")
+        _sums_to(0, _row_sums(size, source, rate), denominator)
         source, target, rate = source[source != target], target[source != target], rate[source != target]
     return chain_from_arrays(size, source, target, rate, denominator=denominator, time=time)
 
 
+def _row_sums(size: int, source: Any, rate: Any) -> Any:
+    """Return the exact sum of every row: in Python integers where 64 bits could overflow."""
+    most = max(int(rate.max(initial=0)), -int(rate.min(initial=0)))
+    large = most * int(np.bincount(source).max(initial=0)) >= 2**63
+    total = np.zeros(size, object if large else np.int64)
+    np.add.at(total, source, rate.astype(object) if large else rate)
+    return total
+
+
+def _sums_to(target: int, total: Any, denominator: int) -> None:
+    wrong = total != target * denominator
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise NotAGenerator(f"row {i} sums to {fmpq(int(total[i]), denominator)}, expected {target}")
+
+
 def _integers(values: Sequence[int] | Any, name: str) -> Any:
     found = np.asarray(values)
+    if not found.size:
+        return found.astype(np.int64)
     if found.dtype.kind not in "iu" or found.dtype == np.uint64:
         raise TypeError(f"{name}: data type {found.dtype}; give 64-bit integers over a denominator")
     return found

@@ -22,7 +22,7 @@ from exactchains.solvers.cone_geometry import SUM, Condition, Side, basis, condi
 from exactchains.solvers.cone_law import tail_quantiles
 from exactchains.solvers.poisson_box import TAIL_BITS, Box, Poisson
 from exactchains.solvers.poisson_certificate import poisson_certificate
-from exactchains.truth import InputError, PrecisionExhausted, Undecided
+from exactchains.truth import InputError, PrecisionExhausted, Undecided, expect
 
 ROUNDS, GUESSES = 6, 4
 SLOPE, MARGIN = 0.02, 0.5  # by which the outer function overfulfils its conditions
@@ -60,7 +60,8 @@ def expectation(chain: CountableChain, reward: Reward, *, digits: int = 15) -> R
     PrecisionExhausted
         The digits were not reached with the largest box.
     """
-    if not 1 <= digits <= 200:
+    expect(chain, CountableChain)
+    if not isinstance(digits, int) or isinstance(digits, bool) or not 1 <= digits <= 200:
         raise InputError(f"digits = {digits}: give an integer from 1 to 200")
     begun = time.perf_counter()
     lyapunov = lyapunov_function(chain)

@@ -18,7 +18,7 @@ from exactchains.level_chain import LevelChain
 from exactchains.solvers.level_decay import decay_rate
 from exactchains.solvers.level_summation import Summation
 from exactchains.solvers.matrix_geometric import MAX_DIGITS, RateMatrix, rate_matrix
-from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
+from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided, expect
 
 ATTEMPTS = 8
 
@@ -151,6 +151,7 @@ def level_law(chain: LevelChain, *, digits: int = 15) -> LevelLaw:
     PrecisionExhausted
         The digits were not reached.
     """
+    expect(chain, LevelChain)
     if chain.boundary_local is None:
         raise InputError("boundary_local is missing: a law needs the blocks of level 0; give boundary_local")
     if not isinstance(digits, int) or isinstance(digits, bool) or not 1 <= digits <= MAX_DIGITS:

@@ -25,7 +25,7 @@ from exactchains.solvers.rate_bounds import Around, Bounds, Enclosing
 from exactchains.solvers.rate_certificate import drift_certificate, rate_certificate
 from exactchains.solvers.rate_doubles import SMALL, in_doubles
 from exactchains.solvers.rate_refinement import Refinement
-from exactchains.truth import InputError, PrecisionExhausted, Undecided
+from exactchains.truth import InputError, PrecisionExhausted, Undecided, expect
 
 MAX_DIGITS = 20_000
 SPARE = 7.5  # bits beside those of digits and condition: measured
@@ -124,6 +124,7 @@ def rate_matrix(chain: LevelChain, *, digits: int = 15) -> RateMatrix:
     PrecisionExhausted
         The digits were not reached.
     """
+    expect(chain, LevelChain)
     if not isinstance(digits, int) or isinstance(digits, bool) or not 1 <= digits <= MAX_DIGITS:
         raise InputError(f"digits = {digits!r}: give an integer from 1 to {MAX_DIGITS}")
     begun = time.perf_counter()

@@ -21,7 +21,7 @@ from exactchains.solvers.long_block import LongBlock
 from exactchains.solvers.proof import exact_proof, integer_proof, twofold_proof
 from exactchains.solvers.refine import refined
 from exactchains.solvers.structure import narrow_order, structure
-from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted
+from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, expect
 
 LARGEST_EXACT = 2500  # states
 QUICK = 0.2  # seconds that an exact solve may take before floating-point methods are tried
@@ -71,6 +71,7 @@ def stationary(chain: FiniteChain, *, digits: int | None = None, method: str = "
     >>> stationary(chain, digits=20)[2]
     Enclosure(1/7, exact)
     """
+    expect(chain, FiniteChain)
     if digits is None and chain.domain != QQ:
         return gth(chain)
     flow = arrays(chain)

@@ -79,7 +79,8 @@ def _finite(answer: dict[str, Any], chain: FiniteChain) -> Iterator[str]:
             yield f"from {begin} to class {_states(data['states'])} = {_shown(data)}"
         return
     count, transient = len(answer["classes"]), answer["transient"]
-    yield f"{chain.size} states, {count} recurrent class{'es' if count > 1 else ''}, {len(transient)} transient"
+    size = f"{chain.size} state{'s' if chain.size > 1 else ''}"
+    yield f"{size}, {count} recurrent class{'es' if count > 1 else ''}, {len(transient)} transient"
     for data in answer["classes"]:
         turns = "" if data["period"] is None else f", period {data['period']}"
         yield f"class {_states(data['states'])}{turns}"
