@@ -43,8 +43,8 @@ class Summary(Finished):
 
     def __init__(self, table: Any, value: str, half_width: str | None) -> None:
         line, rows = next(iter(table.blocks([value, *([half_width] if half_width else [])])), (2, np.empty((0, 1))))
-        if len(rows) != 1 or not np.isfinite(rows).all() or (rows[:, 1:] < 0).any():
-            raise InputError(f"{table.path} line {line}: a summary is one line of finite numbers, half width >= 0")
+        if len(rows) != 1 or not np.isfinite(rows).all() or (rows < 0).any() or (rows[:, 1:] == 0).any():
+            raise InputError(f"{table.path} line {line}: a summary is one line of finite numbers, half width > 0")
         self.value = float(rows[0, 0])
         self.half_width = float(rows[0, 1]) if half_width else math.inf
         self.path = table.path

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from exactchains.truth import InputError
+from proofs_check.simulators.job_checks import check
 from proofs_check.simulators.pieces import Floats, Pieces
 from proofs_check.simulators.statistics import BATCHES, MEAN, VARIANCE, Statistic
 
 MANY_LOST = 10
-ROUNDING = 1e-7  # relative slack of causality: traces are often printed with eight digits
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,7 @@ class Jobs:
     def __post_init__(self) -> None:
         if not len(self.arrive):
             raise InputError(f"{self.source}: a header and no data")
-        _check_times(self)
-        _check_runs(self)
+        check(self)
 
     @property
     def count(self) -> int:
@@ -171,44 +170,3 @@ def _peaks(time: Floats, generated: Floats) -> Pieces:
     found = Pieces()
     found.add_values(time[1:] - generated[:-1])
     return found
-
-
-def _check_times(jobs: Jobs) -> None:
-    _refuse(jobs, ~np.isfinite(jobs.arrive), jobs.arrive, "arrival", "is missing; every job has an arrival time")
-    _refuse(jobs, jobs.arrive < 0, jobs.arrive, "arrival", "is negative")
-    scale = ROUNDING * max(1.0, float(np.nanmax(np.abs(jobs.arrive))))
-    with np.errstate(invalid="ignore"):
-        _refuse(jobs, jobs.end < jobs.arrive - scale, jobs.end, "departure", "is before the job's own arrival")
-        if jobs.start is not None:
-            _refuse(jobs, jobs.start < jobs.arrive - scale, jobs.start, "start", "is before the job's own arrival")
-            _refuse(jobs, jobs.end < jobs.start - scale, jobs.end, "departure", "is before the job's own start")
-
-
-def _check_runs(jobs: Jobs) -> None:
-    """Refuse two runs in one file: a job that left before a job listed above it came, in any sorted file impossible."""
-    latest = np.maximum.accumulate(jobs.arrive)
-    with np.errstate(invalid="ignore"):
-        bad = jobs.end[1:] < latest[:-1]
-    _refuse(
-        jobs,
-        np.concatenate([[False], bad]),
-        jobs.end,
-        "departure",
-        "is before the arrival of a job listed above; are these two runs in one file, or unsorted rows?",
-    )
-    both = np.column_stack([jobs.arrive, jobs.end])[jobs.finished]
-    order = np.lexsort((both[:, 1], both[:, 0]))
-    same = np.all(np.diff(both[order], axis=0) == 0, axis=1) & (np.diff(both[order], axis=1)[1:, 0] > 0)
-    if same.any():
-        time = both[order][1:][same][0]
-        raise InputError(
-            f"{jobs.source}: a job with arrival {time[0]:.9g} and departure {time[1]:.9g} stands twice; "
-            "remove doubled rows"
-        )
-
-
-def _refuse(jobs: Jobs, bad: np.ndarray, values: Floats, what: str, why: str) -> None:
-    if bad.any():
-        i = int(np.argmax(bad))
-        more = f" ({int(bad.sum())} such rows)" if bad.sum() > 1 else ""
-        raise InputError(f"{jobs.source} line {jobs.first_line + i}: {what} {values[i]:.9g} {why}{more}")

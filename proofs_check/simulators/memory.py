@@ -77,6 +77,9 @@ def table_of(data: Any, source: str = "data") -> MemoryTable:
     rows = list(data)
     if not rows:
         raise InputError(f"{source}: empty")
+    if any(type(row) is not type(rows[0]) for row in rows) and isinstance(rows[0], Mapping):
+        odd = next(i for i, row in enumerate(rows) if type(row) is not type(rows[0]))
+        raise InputError(f"{source} row {odd + 1}: {str(rows[odd])[:40]!r} is no row like the first one")
     if isinstance(rows[0], Mapping):
         names = list(dict.fromkeys(name for row in rows for name in row))
         return MemoryTable({str(name): [row.get(name) for row in rows] for name in names}, source)

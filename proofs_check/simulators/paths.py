@@ -10,6 +10,7 @@ from proofs_check.simulators.observed import Observed
 from proofs_check.simulators.pieces import Floats, Pieces
 from proofs_check.simulators.statistics import MEAN, Statistic
 
+LARGEST = 1e30
 SIMILAR = 0.05  # plain and weighted means further apart than this are worth a note
 
 
@@ -94,6 +95,8 @@ class Levels:
             (~np.isfinite(time), time, "time", "is missing or not finite"),
             (~np.isfinite(level), level, "level", "is missing or not finite"),
             (level < 0, level, "level", "is negative; a number of jobs is at least 0"),
+            (np.abs(time) > LARGEST, time, "time", "is too large for a time"),
+            (level > LARGEST, level, "level", "is too large for a number of jobs"),
             (level != np.floor(level), level, "level", "is no whole number of jobs"),
             (step < 0, time, "time", "is before the line above; are these two runs in one file?"),
         )

@@ -1,5 +1,6 @@
 """Which columns of whose output mean what: one preset a simulator, found from the columns unless it is named."""
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from proofs_check.simulators.omnetpp import COLUMNS, Vectors
 from proofs_check.simulators.paths import Levels
 from proofs_check.simulators.pieces import Floats
 from proofs_check.simulators.slot_ages import AGE_NAMES, SlotAges
-from proofs_check.simulators.table import Table
+from proofs_check.simulators.table import Table, is_number
 from proofs_check.simulators.values import HALF_WIDTH, VALUE, WEIGHTS, Values
 
 TIME = ("t", "time", "clock", "vectime")
@@ -71,9 +72,16 @@ def read(data: Any, seen: Observed, *, preset: str | None = None, names: Mapping
         raise InputError(
             f"{table.path}: columns {', '.join(table.columns)[:200]} fit none of the formats "
             f"{', '.join(p.name for p in PRESETS)}; rename columns "
-            f"(job trace: t_arrive, t_start, t_end; levels: t, level)"
+            f"(job trace: t_arrive, t_start, t_end; levels: t, level){_hint(table.columns)}"
         )
     return chosen.read(table, seen)
+
+
+def _hint(columns: list[str]) -> str:
+    """Return what columns of no format may come from."""
+    if len(columns) == 1 and len(re.split(r"[\s|:]+", columns[0])) > 1:
+        return "; columns are separated by comma, semicolon or tab"
+    return "; is the header line missing?" if all(map(is_number, columns)) else ""
 
 
 def opened(data: Any) -> Any:
@@ -222,6 +230,8 @@ def _without_sentinels(arrive: Floats, end: Floats) -> tuple[Floats, list[str]]:
     if not marks.any():
         return end, []
     clean = np.where(marks, np.nan, end)
+    if not np.isfinite(clean).any():
+        return clean, ["departure 0 or below marks jobs that had not left, and all jobs are marked"]
     naive, right = float(np.mean(end - arrive)), float(np.nanmean(clean - arrive))
     return clean, [
         f"departure 0 or below marks jobs that had not left ({int(marks.sum())}), and is no time; read as it stands "

@@ -19,13 +19,25 @@ def rate_notes(jobs: Jobs, arrival: Mapping[str, float], service: Mapping[str, f
     arrival, service
         Words to rates, the model's own first; the others are those that a known mix-up would give.
     """
+    found = []
     span = float(jobs.arrive.max() - jobs.arrive.min())
     if arrival and span > 0:
-        yield from _note("jobs arrive at", (jobs.count - 1) / span, jobs.count, arrival)
+        found.append(("jobs arrive at", (jobs.count - 1) / span, jobs.count, arrival))
     if service and jobs.start is not None:
         times = (jobs.end - jobs.start)[np.isfinite(jobs.end) & np.isfinite(jobs.start)]
         if len(times) and times.mean() > 0:
-            yield from _note("jobs are served at", 1 / float(times.mean()), len(times), service)
+            found.append(("jobs are served at", 1 / float(times.mean()), len(times), service))
+    notes = [note for rate in found for note in _note(*rate)]
+    factors = [rate / next(iter(known.values())) for _, rate, _, known in found]
+    if len(notes) == 2 and abs(factors[0] / factors[1] - 1) <= LIKE:
+        slower = min(factors) < 1
+        times_as = 1 / factors[0] if slower else factors[0]
+        yield (
+            f"jobs arrive and are served {times_as:.4g} times as {'slowly' if slower else 'fast'} as in the model: "
+            "is time counted in another unit?"
+        )
+        return
+    yield from notes
 
 
 def _note(what: str, found: float, count: int, known: Mapping[str, float]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Text tables of numbers, read in blocks: every fault names its line."""
 
 import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -15,6 +16,15 @@ BLOCK = 200_000  # rows held at a time
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
 MAX_LINE = 100_000
 MISSING = ("", "na", "nan", "none", "null", "-")
+COMMA = re.compile(r"[+-]?\d[\d.]*,\d[\d,.]*(e[+-]?\d+)?", re.IGNORECASE)
+MAGIC = {
+    b"\x1f\x8b": "compressed with gzip; unpack it first",
+    b"PK\x03\x04": "a zip archive or a spreadsheet; unpack it, or save it as CSV",
+    b"\x93NUMPY": "an array of numpy; hand it to assert_agrees, or write it with numpy.savetxt",
+    b"PAR1": "Parquet; name it .parquet",
+    b"\xff\xfe": "text in UTF-16; save it as UTF-8",
+    b"\xfe\xff": "text in UTF-16; save it as UTF-8",
+}
 
 
 class Table:
@@ -23,12 +33,12 @@ class Table:
     def __init__(self, path: Path) -> None:
         self.path = path
         with path.open(encoding="utf-8-sig", newline="") as file:
-            line = _guarded(file, path)
+            line = _guarded(file, path).removeprefix("#")  # numpy.savetxt writes its header as a comment
         if not line.strip():
             raise InputError(f"{path}: the file is empty or starts with an empty line; a header line is needed")
         self.delimiter = _delimiter(line)
         self.columns = [name.strip() for name in next(csv.reader([line], delimiter=self.delimiter))]
-        self.headless = all(_is_number(name) for name in self.columns)
+        self.headless = all(is_number(name) for name in self.columns)
         doubled = sorted({name for name in self.columns if self.columns.count(name) > 1})
         if doubled and not self.headless:
             raise InputError(f"{path}: column {doubled[0][:60]!r} stands twice in the header; name every column once")
@@ -89,9 +99,10 @@ class Table:
         word = text.strip()
         if word.lower() in MISSING:
             return float("nan")
-        if not _is_number(word):
+        if not is_number(word):
             name = f"column {column + 1}" if self.headless else f"column {self.columns[column]}"
-            raise InputError(f"{self.path} line {line}, {name}: {word[:40]!r} is no number")
+            hint = "; write decimal points, and no marks for thousands" if COMMA.fullmatch(word) else ""
+            raise InputError(f"{self.path} line {line}, {name}: {word[:40]!r} is no number{hint}")
         return float(word)
 
 
@@ -101,7 +112,7 @@ def _delimiter(header: str) -> str:
     return best if counts[best] else ","
 
 
-def _is_number(word: str) -> bool:
+def is_number(word: str) -> bool:
     if "_" in word or not word.isascii():
         return False
     try:
@@ -114,19 +125,36 @@ def _is_number(word: str) -> bool:
 def _block(file: TextIO, path: Path) -> list[str]:
     try:
         return list(islice(file, BLOCK))
-    except UnicodeDecodeError as error:
-        raise _not_text(path, error) from None
+    except UnicodeDecodeError:
+        raise _not_text(path) from None
 
 
 def _guarded(file: TextIO, path: Path) -> str:
     try:
         line = file.readline(MAX_LINE)
-    except UnicodeDecodeError as error:
-        raise _not_text(path, error) from None
-    if "\0" in line or len(line) >= MAX_LINE:
-        raise InputError(f"{path}: this is no text table; CSV or TSV with a header line is read")
+    except UnicodeDecodeError:
+        raise _not_text(path) from None
+    if "\0" in line:
+        raise _not_text(path)
+    if len(line) >= MAX_LINE:
+        raise InputError(f"{path}: the header line has more than {MAX_LINE} characters; CSV with few columns is read")
     return line
 
 
-def _not_text(path: Path, error: UnicodeDecodeError) -> InputError:
-    return InputError(f"{path}: byte {error.start} is no UTF-8 text; CSV or TSV in UTF-8 is read")
+def _not_text(path: Path) -> InputError:
+    """Return what a file is instead of text, as far as its first bytes tell, or the line that is none."""
+    with path.open("rb") as file:
+        start = file.read(8)
+        kind = next((words for magic, words in MAGIC.items() if start.startswith(magic)), None)
+        if kind:
+            return InputError(f"{path}: this file is {kind}")
+        file.seek(0)
+        line = next((i for i, raw in enumerate(file, 1) if not _is_text(raw)), 1)
+    return InputError(f"{path} line {line}: bytes that are no UTF-8 text; CSV or TSV in UTF-8 is read")
+
+
+def _is_text(raw: bytes) -> bool:
+    try:
+        return "\0" not in raw.decode()
+    except UnicodeDecodeError:
+        return False

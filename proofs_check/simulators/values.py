@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 
 from exactchains.truth import InputError
+from proofs_check.simulators.job_checks import ROUNDING
 from proofs_check.simulators.pieces import Pieces
 from proofs_check.simulators.statistics import MEAN, VARIANCE, Statistic
 
 VALUE = ("value", "age", "wait", "response", "x")
 WEIGHTS = ("weight", "duration")
 HALF_WIDTH = ("half_width", "ci", "error")
+
+LARGEST = 1e100  # its square is still a number
 
 
 class Values:
@@ -37,6 +40,12 @@ class Values:
             if bad.any():
                 i = int(np.argmax(bad))
                 raise InputError(f"{self.table.path} line {line + i}: {rows[i].tolist()}: finite values are needed")
+            slack = ROUNDING * max(1.0, float(np.abs(rows[:, 0]).max(initial=0.0)))  # differences of rounded times
+            wrong = (rows[:, 0] < -slack) | (rows[:, 0] > LARGEST)
+            if wrong.any():
+                i = int(np.argmax(wrong))
+                why = "is negative; times, ages and numbers of jobs are not" if rows[i, 0] < 0 else "is too large"
+                raise InputError(f"{self.table.path} line {line + i}: value {rows[i, 0]:.9g} {why}")
             weight = rows[:, 1] if len(self.columns) == 2 else np.ones(len(rows))
             found.add(weight, weight * rows[:, 0], weight * rows[:, 0] ** 2)
         self.count = found.count

@@ -168,7 +168,8 @@ def shown_exact(exact: Enclosure) -> str:
     text = str(exact.lower)
     if "/" not in text and len(text) < 16:
         return f"{text} (exact)"
-    decimal = decimals.truncated(exact.lower, 8) + ".."
+    decimal = decimals.truncated(exact.lower, 8)
+    decimal = decimal.rstrip("0") if parse(decimal) == exact.lower else decimal + ".."
     return f"{text} = {decimal} (exact)" if len(text) < 16 else f"{decimal} (exact)"
 
 

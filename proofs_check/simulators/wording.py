@@ -38,7 +38,8 @@ def finding_lines(finding: Finding) -> list[str]:
         f"  difference  {j.difference:+.3g}{ratio}; margin {j.tolerance:.3g} ({j.margin})",
     ]
     if j.verdict is Verdict.UNDECIDED and 0 < j.needed < float("inf"):
-        text.append(f"  needed      about {rounded_up(j.needed)} {finding.unit}, if the simulator is right")
+        more = f" in all, {rounded_up(j.needed - e.weight)} more" if j.needed > e.weight else ""
+        text.append(f"  needed      about {rounded_up(j.needed)} {finding.unit}{more}, if the simulator is right")
     if finding.diagnosis is not None:
         text += [f"  matches     {s.fault} (exactly {s.value.short(8)})" for s in finding.diagnosis.matches]
         if not finding.diagnosis.matches and j.verdict is Verdict.DISAGREES:

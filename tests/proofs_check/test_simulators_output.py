@@ -1,5 +1,6 @@
 """What users build on: the assertion for test suites, JUnit, HTML, data in memory, and verdicts of bare values."""
 
+import gzip
 from collections import namedtuple
 from unittest import SkipTest
 from xml.etree import ElementTree
@@ -100,7 +101,25 @@ def test_a_reported_mean_is_taken_at_its_word(tmp_path):
         ("t,level\n3,1\nnan,1\n", "line 3: time nan is missing"),
         ("who,what\n3,1\n", "fit none of the formats"),
         ("t_arrive|t_end\n3|4\n", "fit none of the formats"),
-        ("mean,half_width\n1,-2\n", "half width >= 0"),
+        ("mean,half_width\n1,0\n", "half width > 0"),
+        ("mean,half_width\n-1,2\n", "a summary is one line"),
+        ("value\n1\n-0.5\n", "line 3: value -0.5 is negative"),
+        ("value\n1\n1e200\n", "line 3: value 1e+200 is too large"),
+        ("t,level\n0,1\n1e300,1\n", "line 3: time 1e+300 is too large"),
+        ("t,level\n0,1\n1,1e300\n", "line 3: level 1e+300 is too large"),
+        ("t_arrive;t_end\n0,5;1,5\n", "write decimal points"),
+        ('t_arrive,t_end\n"1,234.5","1,235.5"\n', "no marks for thousands"),
+        ("t_arrive t_end\n3 4\n", "columns are separated by comma, semicolon or tab"),
+        ("1,2,3\n4,5,6\n", "is the header line missing?"),
+        ("t_arrive,t_end\n1,2\n3,1e308\n", "line 3: departure 1e+308 is too large to tell times apart"),
+        ("t_arrive,t_end\n" + "".join(f"{i},{i + 1e18:.0f}\n" for i in range(50)), "too large to tell times apart"),
+        ("t_arrive,t_end\n" + "".join(f"{i},{1000 * (i + 1)}\n" for i in range(50)), "different clocks"),
+        (
+            "t_arrive,t_end\n"
+            + "".join(f"{i * u},{i * u + u / 2}\n" for i in range(50) for u in (1 if i < 25 else 1e3,)),
+            "does the clock change its unit",
+        ),
+        ("mean,half_width\n1,-2\n", "half width > 0"),
         ("value\n1\nx\n", "'x' is no number"),
         ("value\n1\ninf\n", "finite values are needed"),
     ],
@@ -114,8 +133,55 @@ def test_broken_files_end_in_one_clear_line(text, says, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (gzip.compress(b"t_arrive,t_end\n1,2\n"), "compressed with gzip; unpack it first"),
+        ("t_arrive,t_end\n1,2\n".encode("utf-16"), "UTF-16; save it as UTF-8"),
+        (b"PAR1\xff", "Parquet; name it .parquet"),
+        (b"\x93NUMPY\x01\x00", "an array of numpy"),
+        (b"PK\x03\x04\xff", "a spreadsheet"),
+        (b"t_arrive,t_end\n1,2\n3,\xff\n", "line 3: bytes that are no UTF-8 text"),
+        (b"t_arrive,\0t_end\n1,2\n", "line 1: bytes that are no UTF-8 text"),
+        (b"c," * 60_000, "the header line has more than 100000 characters"),
+    ],
+)
+def test_files_that_are_no_text_table_are_named(content, says, tmp_path):
+    (tmp_path / "x.csv").write_bytes(content)
+    with pytest.raises(InputError, match=says):
+        validate("mm1", HALF, tmp_path / "x.csv", quantities=["mean_response"])
+
+
+def test_text_tables_as_programs_write_them_are_read_alike(jobs, tmp_path):
+    rows = np.column_stack([jobs["t_arrive"], jobs["t_start"], jobs["t_end"]])[:2000]
+    header, path = "t_arrive,t_start,t_end", tmp_path / "x.csv"
+    lines = [header, *(",".join(f"{x:.6f}" for x in row) for row in rows), ""]
+    quoted = ['"' + line.replace(",", '","') + '"' for line in lines[:-1]]
+    texts = {
+        "plain": "\n".join(lines),
+        "byte order mark": "\ufeff" + "\n".join(lines),
+        "carriage returns": "\r\n".join(lines),
+        "quoted": "\n".join(quoted),
+        "semicolons": "\n".join(lines).replace(",", ";"),
+        "tabs": "\n".join(lines).replace(",", "\t"),
+        "numpy.savetxt": "# " + "\n".join(lines),
+    }
+    values = set()
+    for text in texts.values():
+        path.write_bytes(text.encode())
+        values.add(validate("mm1", HALF, path, quantities=["mean_wait"]).findings[0].judgement.estimate.value)
+    assert len(values) == 1
+
+
+def test_a_trace_on_another_clock_is_told_so(jobs):
+    slow = {name: 1000 * jobs[name] for name in ("t_arrive", "t_start", "t_end")}
+    found = validate("mm1", HALF, slow, quantities=["mean_response"])
+    assert any("times as slowly as in the model: is time counted in another unit?" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
     ("name", "text", "says"),
     [
+        ("x.json", '[{"t_arrive": 1, "t_end": 2}, 5]', "row 2: '5' is no row like the first one"),
         ("x.json", '{"t": [1], "t": [2]}', "twice"),
         ("x.json", "[NaN]", "no JSON number"),
         ("x.json", "[" * 10_000, "no readable JSON"),

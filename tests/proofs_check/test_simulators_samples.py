@@ -104,7 +104,7 @@ def test_aoi_simulator_deliveries():
     j, notes = judged("aoi_simulator_mm1_data.json", "age_mean", "mm1", {"lam": "0.5", "mu": "1"})
     assert j.estimate.value == pytest.approx(area / (delivered[-1][1] - delivered[0][1]), rel=1e-9)
     assert float(j.exact.lower) == 3.5
-    assert "3 jobs" in notes and "preempted" in notes
+    assert "had not left (3)" in notes and "preempted" in notes
 
 
 @pytest.mark.parametrize("preset", ["ciw", "salabim", "nonsense"])
