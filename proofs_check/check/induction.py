@@ -9,95 +9,63 @@ proof       ``equalities``: expressions that vanish in every reachable state;
             ``invariants``: {symbol: [polynomial, relation]};
             ``starts``: one {symbol: text} a start; ``steps``: {name: {"equalities": [[cofactor, ..], ..],
             "invariants": {symbol: [text, cofactors]}}}; ``positive``; ``signs``: one [text, cofactors] a statement;
-            ``witness``: points of the domain
+            ``witness``: points of the domain; ``runs``: [[point, index of a start, [[step, {free: number}], ..]], ..]
 
+What starts and steps divide by must be positive there, shown by ``positive``; a text of it counts wherever its names
+are known.  What a statement assumes must hold in a state that is reached: a start at a witness, or the end of a run.
 A value is shown to be nonnegative by a text with nonnegative coefficients in the symbols of domain, guard and
 invariants; a sum of cofactors times equalities, all zero in reachable states, may be added.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any
 
 from proofs_check.check.exact import Rejected, fields, items, table, word
 from proofs_check.check.expression import expression
 from proofs_check.check.polynomial import Ratio, constant, substituted
 from proofs_check.check.sign import Domain, Positive
-from proofs_check.check.statements import define, variables
-
-
-@dataclass(frozen=True)
-class System:
-    """The transition system: what the names mean, where it starts, how it moves."""
-
-    base: Mapping[str, Ratio]
-    names: Mapping[str, Ratio]
-    domain: Domain
-    starts: list[dict[str, Ratio]]
-    steps: dict[str, tuple[dict[str, Ratio], Domain]]
-    vocabulary: dict[str, Ratio]
+from proofs_check.check.transitions import Point, System, joined, reached, read
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
     fields(conclusion, "statements")
-    fields(proof, "equalities invariants starts steps positive signs", "witness")
+    fields(proof, "equalities invariants starts steps positive signs", "witness runs")
     system = read(problem)
     system.domain.inhabited(proof.get("witness", []))
     zeros = [expression(text, system.names) for text in items(proof["equalities"])]
-    if any(zero.bottom for zero in zeros):
-        raise Rejected("state equalities between polynomials")
     invariants = Domain(system.names, proof["invariants"])
-    _check_starts(system, zeros, invariants, proof["starts"])
+    if any(meaning.bottom for meaning in (*zeros, *invariants.meaning.values())):
+        raise Rejected("state equalities and invariants between polynomials")
+    _check_starts(system, zeros, invariants, proof["starts"], proof["positive"])
     if set(table(proof["steps"])) != set(system.steps):
         raise Rejected("the proof must treat exactly the steps of the problem")
     for name, (moved, guarded) in system.steps.items():
-        _check_step(moved, joined(guarded, invariants), zeros, invariants, proof["steps"][name])
-    _check_statements(system, joined(system.domain, invariants), zeros, conclusion["statements"], proof)
+        here = joined(guarded, invariants)
+        _divisible(moved, here, proof["positive"])
+        _check_step(moved, here, zeros, invariants, proof["steps"][name])
+    ends = reached(system, proof.get("witness", []), proof.get("runs", []))
+    _check_statements(system, joined(system.domain, invariants), zeros, conclusion["statements"], proof, ends)
 
 
-def read(problem: Any) -> System:
-    """Return the system that a problem describes."""
-    fields(problem, "variables domain state starts steps", "define")
-    base, state = variables(problem["variables"]), variables(problem["state"])
-    if set(base) & set(state):
-        raise Rejected("a name is both a variable and a state")
-    names = base | state
-    domain = Domain(base, problem["domain"])
-    starts = [_assignment(start, state, base) for start in items(problem["starts"])]
-    if not starts or not table(problem["steps"]):
-        raise Rejected("an induction needs a start and a step")
-    steps, vocabulary = {}, define(names, problem.get("define", {}))
-    for name, step in problem["steps"].items():
-        fields(step, "set", "guard free")
-        free = variables(step.get("free", []))
-        if set(free) & set(names):
-            raise Rejected("a free name is already taken")
-        moved = _assignment(step["set"], state, names | free)
-        steps[name] = (moved, joined(domain, Domain(names | free, step.get("guard", {}))))
-        for defined in problem.get("define", {}):
-            later = f"{defined}_after_{name}"
-            if later in vocabulary:
-                raise Rejected(f"{later[:40]!r} is defined twice")
-            vocabulary[later] = substituted(vocabulary[defined], moved)
-    return System(base, names, domain, starts, steps, vocabulary)
+def _divisors(here: Domain, texts: Any) -> Positive:
+    """Return what the texts show to be positive here; one that speaks of unknown names shows nothing."""
+    divisors = Positive(here, [])
+    for text in items(texts):
+        with suppress(Rejected):
+            divisors.known |= Positive(here, [text]).known
+    return divisors
 
 
-def _assignment(texts: Any, state: Mapping[str, Ratio], names: Mapping[str, Ratio]) -> dict[str, Ratio]:
-    if set(table(texts)) != set(state):
-        raise Rejected("a start or step must give every state name a value")
-    return {name: expression(text, names) for name, text in texts.items()}
+def _divisible(values: dict[str, Ratio], here: Domain, texts: Any) -> None:
+    if any(f.bottom for f in values.values()):
+        divisors = _divisors(here, texts)
+        for f in values.values():
+            divisors.divides(f)
 
 
-def joined(first: Domain, second: Domain) -> Domain:
-    both = Domain({**first.names, **second.names}, {})
-    for part in (first, second):
-        for symbol, meaning in part.meaning.items():
-            both.add(symbol, meaning, ">" if symbol in part.strict else ">=")
-    return both
-
-
-def _check_starts(system: System, zeros: list[Ratio], invariants: Domain, proofs: Any) -> None:
+def _check_starts(system: System, zeros: list[Ratio], invariants: Domain, proofs: Any, positive: Any) -> None:
     for start, texts in zip(system.starts, items(proofs, len(system.starts)), strict=True):
+        _divisible(start, system.domain, positive)
         if set(table(texts)) != set(invariants.meaning):
             raise Rejected("every invariant needs a proof at the start")
         if not all(substituted(zero, start).is_zero() for zero in zeros):
@@ -120,15 +88,19 @@ def _check_step(moved: dict[str, Ratio], here: Domain, zeros: list[Ratio], invar
         _named(here.proves, value, text, symbol in invariants.strict, f"{symbol} after a step")
 
 
-def _check_statements(system: System, here: Domain, zeros: list[Ratio], statements: Any, proof: Any) -> None:
+def _check_statements(
+    system: System, here: Domain, zeros: list[Ratio], statements: Any, proof: Any, ends: list[Point]
+) -> None:
     if not items(statements):
         raise Rejected("nothing is stated")
     for statement, sign in zip(statements, items(proof["signs"], len(statements)), strict=True):
         fields(statement, "claim", "assume")
         left, rel, right = items(statement["claim"], 3)
-        domain = here.extended(statement.get("assume", {}))
+        domain, assumed = here.extended(statement.get("assume", {})), Domain(system.names, statement.get("assume", {}))
+        if assumed.meaning and not any(assumed.holds(end) for end in ends):
+            raise Rejected("no state that is reached satisfies what is assumed: the statement may speak of nothing")
         f = expression(left, system.vocabulary) - expression(right, system.vocabulary)
-        divisors = Positive(domain, proof["positive"])
+        divisors = _divisors(domain, proof["positive"])
         text, cofactors = items(sign, 2)
         value = divisors.divides(f) - divisors.divides(_combination(cofactors, zeros, domain))
         if rel == "=":

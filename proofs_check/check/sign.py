@@ -41,17 +41,19 @@ class Domain:
                 both.add(symbol, meaning, ">" if symbol in part.strict else ">=")
         return both
 
+    def holds(self, at: Mapping[str, Ratio]) -> bool:
+        """Return whether every constraint holds where the names have these values, numbers each."""
+        values = [substituted(f, at) for f in self.meaning.values()]
+        signs = [x.top.terms.get((), 0) for x in values if not x.bottom and not any(x.top.terms)]
+        return len(signs) == len(values) and all(
+            x >= 0 and (x > 0 or name not in self.strict) for name, x in zip(self.meaning, signs, strict=True)
+        )
+
     def inhabited(self, points: Any) -> None:
         """Return None if one of the points, {name: number} each, satisfies every constraint."""
         for point in items(points):
             at = {name: constant(rational(x)) for name, x in table(point).items()}
-            values = (
-                [substituted(f, at) for f in self.meaning.values()] if set(at) == set(self.names) else [constant(-1)]
-            )
-            signs = [x.top.terms.get((), 0) for x in values if not x.bottom and not any(x.top.terms)]
-            if len(signs) == len(values) and all(
-                x >= 0 and (x > 0 or name not in self.strict) for name, x in zip(self.meaning, signs, strict=True)
-            ):
+            if set(at) == set(self.names) and self.holds(at):
                 return
         if self.meaning:
             raise Rejected("no witness is a point of the domain: the statement may speak of nothing")

@@ -7,9 +7,9 @@ from typing import Any
 import sympy
 
 from proofs_check.check.expression import expression
-from proofs_check.check.induction import System, joined, read
 from proofs_check.check.polynomial import Ratio, substituted
 from proofs_check.check.sign import Domain
+from proofs_check.check.transitions import System, joined, read
 from proofs_check.search.algebra import constraints, positive_texts, ratio, relation_text, text
 from proofs_check.search.handelman import sign_text
 
@@ -37,6 +37,11 @@ def induction(problem: Json, conclusion: Json, idea: Idea) -> Json:
     reducer = Reducer(zeros, list(idea.equalities), system.names)
     everywhere = joined(system.domain, invariants)
     signs, divisors = statement_signs(system, conclusion["statements"], everywhere, reducer)
+    positive = positive_texts(divisors, everywhere)
+    for start in system.starts:
+        positive += positive_texts(start.values(), system.domain)
+    for moved, guarded in system.steps.values():
+        positive += positive_texts(moved.values(), joined(guarded, invariants))
     return {
         "equalities": zero_texts,
         "invariants": {s: list(c) for s, c in idea.invariants.items()},
@@ -45,7 +50,7 @@ def induction(problem: Json, conclusion: Json, idea: Idea) -> Json:
             name: _step(moved, joined(guarded, invariants), zeros, invariants, reducer)
             for name, (moved, guarded) in system.steps.items()
         },
-        "positive": positive_texts(divisors, everywhere),
+        "positive": list(dict.fromkeys(positive)),
         "signs": signs,
     }
 

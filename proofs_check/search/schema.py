@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from proofs_check.check import induction as checked
+from proofs_check.check import transitions as checked
 from proofs_check.check.boxes import box_of, described
 from proofs_check.check.exact import Rejected
 from proofs_check.check.expression import expression
@@ -154,7 +154,7 @@ class _Search:
             f = expression(left, self.system.vocabulary) - expression(right, self.system.vocabulary)
             top = _cleared(f if relation in (">", ">=", "=") else -f, seen)
             if relation == "=":
-                self.zeros.append(top)
+                self.zeros += [top] if not f.is_zero() else []
             else:
                 listed.append((top, ">" if relation in (">", "<") else ">="))
         first = dict.fromkeys(listed)
@@ -199,9 +199,11 @@ class _Search:
             texts = {s: t for s, t in texts.items() if _symbols(t) & set(here.meaning) <= set(self.kept)}
         everywhere = checked.joined(self.system.domain, self.invariants())
         signs, divisors = statement_signs(self.system, self.conclusion["statements"], everywhere, reducer, self.squares)
-        for moved in (*self.system.starts, *(m for m, _ in self.system.steps.values())):
-            divisors += moved.values()
         positive = positive_texts(divisors, everywhere)
+        for start in self.system.starts:
+            positive += positive_texts(start.values(), self.system.domain)
+        for moved, guarded in self.system.steps.values():
+            positive += positive_texts(moved.values(), checked.joined(guarded, self.invariants()))
         used, more = set[str](), _symbols((signs, positive))
         while more := more & set(self.kept) - used:
             used, more = used | more, _symbols([texts[s] for s in more])
@@ -214,7 +216,7 @@ class _Search:
                 n: {"equalities": zeros, "invariants": {s: texts[s][1][n] for s in self.kept}}
                 for n, zeros in self.cofactors(reducer).items()
             },
-            "positive": positive,
+            "positive": list(dict.fromkeys(positive)),
             "signs": signs,
         }
         return Answer("proved", self.how(), certificate("induction", self.problem, self.conclusion, proof))

@@ -47,6 +47,14 @@ TRUE = {
     "integers only": {"integers": ["n >= 0"], "statement": "n^2 >= n"},
     "factorial": {"integers": ["n >= 1"], "sequences": {"f": ["1", "f*(n+1)"]}, "statement": "f >= 2^(n-1)"},
     "assumed": UNIT | {"integers": ["n >= 0"], "domain": ["0 <= x <= 1", "n*x <= 1"], "statement": "(1-x)^n >= 1-n*x"},
+    "assumed later": UNIT
+    | {
+        "integers": ["n >= 1"],
+        "domain": ["0 <= x <= 1", "n*x >= 3"],
+        "statement": "(1+x)^n >= 4",
+        "lemmas": "(1+x)^n >= 1+n*x",
+    },
+    "the same on both sides": UNIT | {"integers": ["m >= 0", "n >= 0"], "statement": "x^m*x^n = x^(m+n)"},
     "lemma": {
         "integers": ["n >= 0"],
         "statement": "sum(i,1,n,i^3) = sum(i,1,n,i)^2",

@@ -124,3 +124,72 @@ def test_periods_without_a_common_one_in_reach():
                 "levels", problem, conclusion, {"laws": proof | other, "positive": [], "signs": [], "orders": [[]]}
             )
         )
+
+
+def series(start, step, claims, *, signs, domain=None, assume=None, free=None, **proof):
+    """An induction over s: from ``start`` by ``step``, with invariant S: s - 1 >= 0."""
+    problem = {
+        "variables": ["x"],
+        "domain": domain or {"x": ["x", ">="]},
+        "state": ["s"],
+        "starts": [{"s": start}],
+        "steps": {"next": {"set": {"s": step}} | (free or {})},
+    }
+    said = {"statements": [{"claim": list(c)} | ({"assume": assume} if assume else {}) for c in claims]}
+    shown = {
+        "equalities": [],
+        "invariants": {"S": ["s-1", ">="]},
+        "starts": [{"S": proof.pop("first", "0")}],
+        "steps": {"next": {"equalities": [], "invariants": {"S": [proof.pop("kept", "S+1"), []]}}},
+        "positive": [],
+        "signs": [[text, []] for text in signs],
+        "witness": [{"x": "1"}],
+    }
+    return certificate("induction", problem, said, shown | proof)
+
+
+def test_an_induction_that_divides_by_what_may_be_zero():
+    good = series("(x+1)/(x+1)", "s*(s+1)/s", [("s", ">=", "1")], signs=["S"], positive=["x+1", "S+1"])
+    check(good)
+    one = [("s", ">=", "1")]
+    for bad in (
+        series("x/x", "s+1", one, signs=["S"]),
+        series("x/x", "s+1", one, signs=["S"], domain={"z": ["0-x^2", ">="]}, witness=[{"x": "0"}]),
+        series("(x+1)/(x+1)", "s+1", one, signs=["S"], positive=["S+1"]),
+        series("1", "s+x/x", one, signs=["S"]),
+        series("1", "s+(s-1)/(s-1)", one, signs=["S"], positive=["S"]),
+        series("1", "s+1", one, signs=["S"], invariants={"S": ["(s-1)*x/x", ">="]}),
+    ):
+        with pytest.raises(Rejected, match=r"denominator|between polynomials"):
+            check(bad)
+
+
+def test_an_induction_that_assumes_what_no_state_satisfies():
+    """1 < 0 "follows" where -1 > 0; what is assumed must hold in a state that is reached, at a start or by a run."""
+    false, late = [("1", "<", "0")], {"late": ["s-3", ">="]}
+    run = [{"x": "1"}, 0, [["next", {}], ["next", {}]]]
+    check(series("1", "s+1", [("s", ">=", "2")], signs=["late+1"], assume=late, runs=[run]))
+    free = {"free": ["t"], "guard": {"t": ["t", ">="]}}
+    drawn = [{"x": "1"}, 0, [["next", {"t": "2"}]]]
+    check(series("1", "s+t", [("s", ">=", "2")], signs=["late+1"], assume=late, free=free, kept="S+t", runs=[drawn]))
+    for bad in (
+        series("1", "s+1", false, signs=["a"], assume={"a": ["0-1", ">"]}),
+        series("1", "s+1", false, signs=["a+S"], assume={"a": ["0-s", ">"]}, runs=[run]),
+        series("1", "s+1", [("s", ">=", "2")], signs=["late+1"], assume=late),
+        series("1", "s+1", [("s", ">=", "2")], signs=["late+1"], assume=late, runs=[[{"x": "-1"}, *run[1:]]]),
+        series("1", "s+1", [("s", ">=", "2")], signs=["late+1"], assume=late, runs=[[{}, *run[1:]]]),
+        series("1", "s+1", [("s", ">=", "2")], signs=["late+1"], assume=late, runs=[[*run[:2], [["next", {}]]]]),
+        series("1", "s+1", [("s", ">=", "2")], signs=["late+1"], assume=late, runs=[[*run[:2], [["other", {}]]]]),
+        series(
+            "1",
+            "s+t",
+            [("s", ">=", "2")],
+            signs=["late+1"],
+            assume=late,
+            free={**free, "guard": {**free["guard"], "small": ["1-t", ">="]}},
+            kept="S+t",
+            runs=[drawn],
+        ),
+    ):
+        with pytest.raises(Rejected):
+            check(bad)
