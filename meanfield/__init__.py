@@ -22,6 +22,7 @@ _WHERE = {
     "is_cooperative": "flow",
     "equilibrium": "closed_forms",
     "optimal_response": "closed_forms",
+    "equilibrium_near": "solvers.equilibrium_near",
     "fixed_point": "solvers.fixed_point",
     "server_system": "solvers.enclosures",
     "against_random": "solvers.crossing",
