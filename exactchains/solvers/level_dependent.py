@@ -17,7 +17,7 @@ from exactchains.dependent_chain import DependentChain
 from exactchains.domain import ball_ends
 from exactchains.enclosure import Enclosure
 from exactchains.solvers.ball_reduction import triplet_solve
-from exactchains.truth import InputError, PrecisionExhausted, Undecided
+from exactchains.truth import InputError, PrecisionExhausted, Undecided, expect
 
 FIRST, LAST = 16, 4096  # levels that are watched
 RATIOS = ("2", "3/2", "5/4", "11/10", "21/20")
@@ -62,7 +62,8 @@ def dependent_law(chain: DependentChain, *, digits: int = 15) -> DependentLaw:
     PrecisionExhausted
         The digits were not reached with 4096 levels.
     """
-    if not 1 <= digits <= 1000:
+    expect(chain, DependentChain)
+    if not isinstance(digits, int) or isinstance(digits, bool) or not 1 <= digits <= 1000:
         raise InputError(f"digits = {digits}: give an integer from 1 to 1000")
     last, found, reached = FIRST, False, 0
     while last <= LAST:
@@ -70,7 +71,13 @@ def dependent_law(chain: DependentChain, *, digits: int = 15) -> DependentLaw:
         if tail is not None:
             found = True
             with flint.ctx.workprec(math.ceil(3.33 * digits) + EXTRA + 2 * last):
-                law = _law(chain, last, tail)
+                try:
+                    law = _law(chain, last, tail)
+                except Undecided:
+                    raise Undecided(
+                        f"levels 0 to {last} may hold states that never lead above them: leave such states out,"
+                        " or solve a FiniteChain where levels are bounded"
+                    ) from None
             wanted = [law.mean_level, *(x for x in law.levels[0] if x.upper > 0)]
             reached = min(digits if x.certain_digits is None else x.certain_digits for x in wanted)
             if reached >= digits:

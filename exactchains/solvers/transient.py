@@ -11,7 +11,7 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import arb, ctx, fmpq, fmpz_mat
 
 from exactchains.chain import FiniteChain
 from exactchains.domain import ball_ends, rational
@@ -19,9 +19,11 @@ from exactchains.enclosure import Enclosure
 from exactchains.initial import Start, initial_law
 from exactchains.solvers.arrays import arrays
 from exactchains.solvers.dixon import integer_rows
+from exactchains.solvers.doubling import LARGEST, cost, doubled
 from exactchains.truth import InputError, PrecisionExhausted
 
 LARGEST_WORK = 3e8  # transitions times steps
+OVERHEAD = 200  # transitions that a step costs by itself
 
 
 def transient_law(chain: FiniteChain, start: Start, time: Any, *, digits: int = 15) -> list[Enclosure]:
@@ -46,10 +48,7 @@ def transient_law(chain: FiniteChain, start: Start, time: Any, *, digits: int = 
         return _enclosures(_exact_steps(chain, begin, int(t.p)))
     for bits in (int(3.33 * digits) + 64 << k for k in range(4)):
         walk = _Walk.of(chain, bits)
-        weights = _poisson(walk.rate * t, bits)
-        total = walk.zeros()
-        for weight, p in zip(weights, walk.laws(begin, len(weights)), strict=True):
-            total += np.right_shift(p * weight, bits)
+        total = walk.mixture(begin, walk.rate * t, later=False)
         missing = (1 << bits) - int(total.sum())
         if missing * 10**digits <= 1 << bits:
             return _enclosures(
@@ -74,11 +73,7 @@ def accumulated_reward(
         raise InputError(f"reward {values.index(min(values))} = {min(values)} is negative; split it into two parts")
     for bits in (int(3.33 * digits) + 64 << k for k in range(4)):
         walk = _Walk.of(chain, bits)
-        weights = _poisson(walk.rate * t, bits)
-        later = [max(0, (1 << bits) - x) for x in _running(weights)]  # P(more than k jumps), from below
-        total = walk.zeros()
-        for weight, p in zip(later, walk.laws(begin, len(weights)), strict=True):
-            total += np.right_shift(p * weight, bits)
+        total = walk.mixture(begin, walk.rate * t, later=True)
         spent = [fmpq(int(x), 1 << bits) / walk.rate for x in total]
         missing = t - sum(spent, fmpq(0))
         lower = sum((x * v for x, v in zip(spent, values, strict=True)), fmpq(0))
@@ -130,9 +125,31 @@ class _Walk:
     def zeros(self) -> Any:
         return _objects([0] * self.size)
 
+    def mixture(self, start: dict[int, fmpq], mean: fmpq, *, later: bool) -> Any:
+        """Return lower bounds of the law after a Poisson number of jumps; ``later``: of its sum over earlier times."""
+        if self.size <= LARGEST and cost(self.size, mean) < mean * (len(self.source) + self.size + OVERHEAD):
+            matrix = doubled(self.jump(), mean, self.bits, lambda m: _chances(m, self.bits))[later]
+            rows = [(_floor(x * 2**self.bits), i) for i, x in start.items()]
+            sums = [sum(int(matrix[i, j]) * x for x, i in rows) for j in range(self.size)]
+            return _objects([x >> self.bits for x in sums])
+        weights, total = _chances(mean, self.bits)[later], self.zeros()
+        for weight, p in zip(weights, self.laws(start, len(weights)), strict=True):
+            total += np.right_shift(p * weight, self.bits)
+        return total
+
+    def jump(self) -> fmpz_mat:
+        """Return the transition matrix of one jump, over 2^bits."""
+        found = fmpz_mat(self.size, self.size)
+        for i, x in enumerate(self.stay):
+            found[i, i] = x
+        targets = np.repeat(self.hit, np.diff([*self.first, len(self.source)]))
+        for i, j, x in zip(self.source.tolist(), targets.tolist(), self.chances, strict=True):
+            found[i, j] += x
+        return found
+
     def laws(self, start: dict[int, fmpq], steps: int) -> Any:
         """Yield lower bounds of the law after 0, 1, 2, ... jumps."""
-        if steps * (len(self.source) + self.size) > LARGEST_WORK:
+        if steps * (len(self.source) + self.size + OVERHEAD) > LARGEST_WORK:
             raise InputError(
                 f"time: {steps} steps over {len(self.source)} transitions are too many; give a shorter time"
             )
@@ -190,6 +207,12 @@ def _poisson(mean: fmpq, bits: int) -> list[int]:
         if k > middle and x >> extra == 0:
             break
     return words
+
+
+def _chances(mean: fmpq, bits: int) -> list[list[int]]:
+    """Return lower bounds of P(k jumps) and of P(more than k jumps), k = 0, 1, .., over 2^bits."""
+    words = _poisson(mean, bits)
+    return [words, [max(0, (1 << bits) - x) for x in _running(words)]]
 
 
 def _chance(mean: fmpq, k: int) -> arb:

@@ -69,6 +69,10 @@ def test_more_digits_nest():
 def test_what_is_refused():
     with pytest.raises(Undecided, match="Lyapunov"):
         dependent_law(DependentChain.from_blocks({"up": [["3"]], "down": [["1"]]}, {}))
+    with pytest.raises(Undecided, match="never lead above them"):
+        dependent_law(DependentChain.from_blocks({"up": [["0"]]}, {"down": [["1"]]}))
+    with pytest.raises(InputError, match="a DependentChain is needed"):
+        dependent_law([["1"]])
     with pytest.raises(NotAGenerator, match=r"slope down \(0, 0\) = -1"):
         DependentChain.from_blocks({"up": [["1"]]}, {"down": [["-1"]]})
     with pytest.raises(NotAGenerator, match="expected 1 x 1"):

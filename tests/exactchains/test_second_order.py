@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from exactchains import FiniteChain, InputError, stationary
 from exactchains.domain import rational
+from exactchains.solvers import doubling, transient
 from exactchains.solvers.poisson import variance_constant
 from exactchains.solvers.relaxation import relaxation_rate
 from exactchains.solvers.transient import accumulated_reward, transient_law
@@ -91,6 +92,31 @@ def test_long_times_reach_the_stationary_law():
     assert abs(reward.lower / 400 - rational("11/15")) < fmpq(1, 100)
 
 
+@pytest.mark.parametrize("time", ["1e6", "1e30"])
+def test_times_of_any_length_on_few_states(time):
+    """Two states: the time spent in the first is t/2 + (1 - exp(-2t))/4."""
+    two = FiniteChain.from_transitions(2, [(0, 1, 1), (1, 0, 1)])
+    law, spent = transient_law(two, 0, time), accumulated_reward(two, 0, [1, 0], time=time, digits=12)
+    assert all(x.lower <= fmpq(1, 2) <= x.upper and x.upper - x.lower < fmpq(1, 10**15) for x in law)
+    assert spent.contains(rational(time) / 2 + fmpq(1, 4)) and spent.upper - spent.lower < fmpq(1, 10**12)
+
+
+@given(irreducible(values=moderate, largest=5), st.fractions(1, 40, max_denominator=9))
+@settings(max_examples=8)
+def test_doubling_and_single_jumps_agree(case, time):
+    chain, start = chain_of(*case), {0: "1/3", case[0] - 1: "2/3"}
+    mean = rational(time) * max(sum(row.values(), fmpq(0)) for row in chain.rows)
+    walk = transient._Walk.of(chain, 128)
+    for later in (False, True):
+        first, second = transient._chances(mean, 128)[later], walk.zeros()
+        for weight, p in zip(first, walk.laws({i: rational(x) for i, x in start.items()}, len(first)), strict=True):
+            second += np.right_shift(p * weight, 128)
+        matrix = doubling.doubled(walk.jump(), mean, 128, lambda m: transient._chances(m, 128))[later]
+        for j, x in enumerate(second):
+            other = sum(int(matrix[i, j]) * rational(share) for i, share in start.items())
+            assert abs(other - x) < 2**64
+
+
 def test_steps_in_discrete_time_are_exact():
     flip = FiniteChain.from_matrix([["1/3", "2/3"], [1, 0]], time="discrete")
     assert [x.value for x in transient_law(flip, 0, 2)] == [rational("7/9"), rational("2/9")]
@@ -102,7 +128,7 @@ def test_transient_refusals():
     for call, message in (
         (lambda: transient_law(chain, 0, -1), "time = -1"),
         (lambda: transient_law(chain, 3, 1), "states are 0 to 2"),
-        (lambda: transient_law(chain, 0, 10**9), "too many"),
+        (lambda: transient_law(birth_death(200, 1, 2), 0, 10**9), "too many"),
         (lambda: accumulated_reward(chain, 0, [1, -1, 0], time=1), "reward 1 = -1 is negative"),
         (lambda: relaxation_rate(birth_death(1000, 1, 2)), "1000 states"),
     ):
