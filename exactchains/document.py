@@ -30,7 +30,7 @@ def read_document(path: str | Path) -> dict[str, Any]:
     if len(raw) > MAX_BYTES:
         raise InputError(f"file {place.name!r}: more than {MAX_BYTES} bytes")
     try:
-        text = raw.decode("utf-8")
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"file {place.name!r} is not UTF-8 text") from None
     return parsed(text, place.name, toml=place.suffix == ".toml")

@@ -24,6 +24,10 @@ _DYADIC = re.compile(r"([+-]?)0x([0-9a-f]+)\*2\^(-?[0-9]{1,12})", re.ASCII)
 Rational = int | str | Fraction | fmpq
 
 
+class NotExact(InputError, TypeError):
+    """A float, truth value, date or another object where an exact number is needed."""
+
+
 def parse(text: str, name: str = "number") -> fmpq:
     """Return the exact rational number that ``text`` spells.
 
@@ -56,10 +60,10 @@ def rational(x: Any, name: str = "number") -> fmpq:
     if isinstance(x, fmpq):
         return x
     if isinstance(x, bool):
-        raise TypeError(f"{name} = {x!r} is a truth value, not a number")
+        raise NotExact(f"{name} = {x!r} is a truth value, not a number; write 0 or 1")
     if isinstance(x, float):
         x = float(x)  # a numpy double spells its type
-        raise TypeError(f"{name} = {x!r} is a float; write '{_spelling(x)}' (text) or Fraction('{_spelling(x)}')")
+        raise NotExact(f"{name} = {x!r} is a float; write '{_spelling(x)}' (text) or Fraction('{_spelling(x)}')")
     if isinstance(x, int | fmpz):
         return fmpq(x)
     if isinstance(x, Integral):  # a numpy integer
@@ -71,7 +75,7 @@ def rational(x: Any, name: str = "number") -> fmpq:
     numerator, denominator = getattr(x, "numerator", None), getattr(x, "denominator", None)
     if getattr(x, "is_Rational", False) and numerator is not None and denominator is not None:  # a sympy number
         return fmpq(int(numerator), int(denominator))
-    raise TypeError(f"{name} = {x!r} is a {type(x).__name__}; write an integer, text such as '7/10', or a Fraction")
+    raise NotExact(f"{name} = {x!r} is a {type(x).__name__}; write an integer, text such as '7/10', or a Fraction")
 
 
 def text(x: fmpq) -> str:

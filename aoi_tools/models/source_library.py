@@ -20,7 +20,9 @@ def circulant(steps: Sequence[Any]) -> Source:
     """Return the source on a cycle whose step s has probability ``steps[s]``, s = 0..c-1."""
     law = [rational(x, "step probability") for x in steps]
     size = len(law)
-    rows = tuple({(i + s) % size: x for s, x in enumerate(law) if x} for i in range(size))
+    possible = [(s, x) for s, x in enumerate(law) if x]
+    _entries(size * len(possible))
+    rows = tuple({(i + s) % size: x for s, x in possible} for i in range(size))
     return Source(rows, cyclic=size)
 
 

@@ -93,6 +93,8 @@ class Source:
         if bad := next((t for t in triples if len(t) != 3), None):
             raise InputError(f"transitions: {bad!r} is no triple [from, to, probability]")
         moves = [(_integer(i, "state"), _integer(j, "state"), x) for i, j, x in triples]
+        if size > len(moves):
+            raise InputError(f"states = {size}: only {len(moves)} transitions; every state needs one, with sum 1")
         return cls(tuple(FiniteChain.from_transitions(size, moves, time="discrete").rows), values, cyclic)
 
     @cached_property

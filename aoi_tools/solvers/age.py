@@ -186,7 +186,7 @@ def _written(x: Any) -> Enclosure:
 
 def _bounded(scheme: Any, quantity: str, index: int | None) -> None:
     """Refuse an index whose value would take too long."""
-    most = MOST_SLOTS if type(scheme).__name__ in METHODS and not isinstance(scheme, LastDecoded) else MOST_STEPS
+    most = MOST_SLOTS if has_closed_form(scheme) else MOST_STEPS
     most = MOST_MOMENTS if quantity == "slot_moment" else most
     if index is not None and index > most:
         unit = "index" if quantity in INDEXED else "index / n"
@@ -203,6 +203,11 @@ def exact_size(scheme: Any, index: int | None) -> int | None:
         return bits * (slots + 2 * (scheme.period if isinstance(scheme, Periodic) else scheme.lag))
     closed = type(scheme).__name__ in METHODS
     return bits * slots * (getattr(scheme, "degree", 1) if closed else len(scheme.modes))
+
+
+def has_closed_form(scheme: Any) -> bool:
+    """Return whether far levels of the law cost no more than near ones; others are followed slot by slot."""
+    return type(scheme).__name__ in METHODS and not isinstance(scheme, LastDecoded)
 
 
 def closed_form_name(scheme: Any) -> str:

@@ -113,7 +113,10 @@ def age_tail(discipline: Discipline, x: fmpq, domain: Balls) -> arb:
         return _deterministic_service_tail(discipline, x, domain)
     if isinstance(discipline, ExponentialFirstCome) and isinstance(discipline.arrivals, Deterministic):
         return _deterministic_arrivals_tail(discipline, x, domain)
-    raise InputError("age_ccdf: available for exponential, Erlang and hyperexponential laws, for md1 and for dm1")
+    raise InputError(
+        "age_ccdf: available with Poisson arrivals for exponential, Erlang and hyperexponential service and for md1,"
+        " with general arrivals for constant interarrival times (dm1) only; ask for age_mean, age_variance or peak_mean"
+    )
 
 
 def _rational_tail(discipline: Discipline, x: fmpq, domain: Balls) -> arb:

@@ -13,7 +13,7 @@ from exactchains.truth import DoesNotExist, InputError, Truth
 
 
 def exponential_penalty(scheme: Any, growth: fmpq, *, digits: int = 30) -> Result:
-    r"""Return E z^J with z = ``growth`` > 0.
+    r"""Return E z^J with z = ``growth`` >= 0; at 0 it is P(J = 0).
 
     E z^J = 1 + (z-1) \sum_j z^j P(J > j); the tail repeats P(J > j + L) = r P(J > j) from some j0 on, so the sum is a
     head and (z-1) \sum_{i<L} z^{j0+i} P(J > j0+i) / (1 - z^L r).
@@ -23,10 +23,10 @@ def exponential_penalty(scheme: Any, growth: fmpq, *, digits: int = 30) -> Resul
     DoesNotExist
         z^L r >= 1: the mean is infinite.
     InputError
-        The scheme has no closed form, or growth is not positive.
+        The scheme has no closed form, or growth is negative.
     """
-    if growth <= 0:
-        raise InputError(f"growth = {growth}: a number > 0 is needed")
+    if growth < 0:
+        raise InputError(f"growth = {growth}: a number >= 0 is needed")
     method = "recurrence of the tail"
     if (size := exact_size(scheme, None)) is not None and size <= EXACT_BITS:
         value = _mean(age_law(scheme), growth, QQ)
@@ -36,7 +36,13 @@ def exponential_penalty(scheme: Any, growth: fmpq, *, digits: int = 30) -> Resul
 
 
 def _mean(law: SlotLaw, growth: fmpq, domain: Domain) -> Any:
-    start, step, ratio = recurrence(law)
+    try:
+        start, step, ratio = recurrence(law)
+    except InputError:
+        raise InputError(
+            "slot_exponential needs a scheme whose tail repeats, and this one has no such closed form; ask for"
+            " slot_moment, or for single tails (slot_ccdf)"
+        ) from None
     with domain.working():
         z, one = domain.convert(growth), domain.convert(1)
         if domain.equal(law.ccdf(start), domain.convert(0)) is Truth.TRUE:

@@ -7,13 +7,14 @@ from flint import fmpq
 
 from aoi_tools.models.law import Sampling, SlotLaw
 from aoi_tools.models.schemes import exact_bits
-from aoi_tools.solvers.age import EXACT_BITS, age_law, certified, exact_size
+from aoi_tools.solvers.age import EXACT_BITS, age_law, certified, exact_size, has_closed_form
 from exactchains.domain import QQ, Balls, Domain
 from exactchains.enclosure import Enclosure, Result
-from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Truth, Undecided
+from exactchains.truth import InputError, PrecisionExhausted, Truth, Undecided
 
 MAX_PRECISION = 1 << 14
-LARGEST = 1 << 200
+LARGEST_BITS = 2_000  # of a quantile in closed form
+MOST_STEPS_BITS = 17  # of one whose tail is followed slot by slot
 
 Tail = Callable[[SlotLaw, int], Any]
 
@@ -55,11 +56,13 @@ def _least(scheme: Any, level: fmpq, tail: Tail, start: int) -> int:
     below = _Comparison(scheme, 1 - level, tail)
     if below(start):
         return start
-    step = 1
+    step, bits = 1, LARGEST_BITS if has_closed_form(scheme) else MOST_STEPS_BITS
     while not below(start + step):
         step *= 2
-        if step > LARGEST:
-            raise DoesNotExist(f"the quantile at level {level} is beyond {LARGEST}")
+        if step.bit_length() > bits:
+            raise InputError(
+                f"level = {level}: the quantile is beyond 2^{bits - 1}, out of reach here; give a lower level"
+            )
     low, high = start + step // 2, start + step
     while high - low > 1:
         middle = (low + high) // 2

@@ -34,7 +34,7 @@ def solve(problem: AgeProblem, quantity: str, index: int | None, digits: int) ->
     """Return one quantity of one age problem."""
     if quantity == "slot_exponential":
         if problem.growth is None:
-            raise InputError("slot_exponential needs growth, the z > 0 of the mean penalty E z^J")
+            raise InputError("slot_exponential needs growth, the z >= 0 of the mean penalty E z^J")
         return exponential_penalty(problem.scheme, problem.growth, digits=digits)
     if not quantity.endswith("_quantile"):
         return age_quantity(problem.scheme, quantity, index=index, digits=digits, sampling=problem.sampling)
@@ -98,7 +98,7 @@ QUANTITIES = (
     Quantity("slot_mean", "E J", "mean slot age: slots since the last usable update, at slot ends", "slots"),
     Quantity("slot_variance", "Var J", "variance of the slot age", "slots^2"),
     Quantity("slot_second_moment", "E J^2", "second moment of the slot age", "slots^2"),
-    Quantity("slot_moment", "E J^r", "moment r >= 1 of the slot age", "slots^r", "r"),
+    Quantity("slot_moment", "E J^r", "moment r >= 1 of the slot age", "slots^r", "r", first=1),
     Quantity("slot_pmf", "P(J = j)", "law of the slot age", "", "j", "slots"),
     Quantity("slot_ccdf", "P(J > j)", "tail of the slot age", "", "j", "slots"),
     Quantity("slot_quantile", "q_J", "smallest j with P(J <= j) >= level", "slots"),
@@ -106,7 +106,7 @@ QUANTITIES = (
     Quantity("failure", "P(J > 0)", "fraction of slots without a usable update"),
     Quantity("gap_mean", "E Z", "mean number of slots between usable updates", "slots"),
     Quantity("gap_second_moment", "E Z^2", "second moment of the gap", "slots^2"),
-    Quantity("gap_pmf", "P(Z = z)", "law of the gap, z >= 1", "", "z", "slots"),
+    Quantity("gap_pmf", "P(Z = z)", "law of the gap, z >= 1", "", "z", "slots", first=1),
     Quantity("age_mean", "E A", "long-run mean age; needs n", "channel uses"),
     Quantity("age_variance", "Var A", "variance of the age; needs n", "channel uses^2"),
     Quantity("age_pmf", "P(A = x)", "law of the age; needs n", "", "x", "channel uses"),

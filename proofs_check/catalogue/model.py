@@ -68,7 +68,8 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Quantity:
-    """One quantity: name, symbol, unit, definition; ``index`` is the symbol of what a range is asked for, if any."""
+    """One quantity: name, symbol, unit, definition; ``index`` is the symbol of what a range is asked for, if any,
+    and ``first`` the least of them."""
 
     name: str
     symbol: str
@@ -76,6 +77,7 @@ class Quantity:
     unit: str = ""
     index: str = ""
     index_unit: str = ""
+    first: int = 0
 
     @property
     def indexed(self) -> bool:
@@ -161,10 +163,10 @@ class Model:
 
     def _indices(self, thing: Any, name: str, indices: Sequence[int]) -> Sequence[int | None]:
         """Return the indices to solve for: those that the quantity has, or all when it has none of them."""
-        if not self.quantity(name).indexed:
+        if not (quantity := self.quantity(name)).indexed:
             return [None]
         end = self.extent(thing, name) if self.extent else None
-        return [i for i in indices if end is None or i < end] or indices
+        return [i for i in indices if i >= quantity.first and (end is None or i < end)] or indices
 
 
 def spelled(values: Mapping[str, Any]) -> dict[str, str]:

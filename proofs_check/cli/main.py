@@ -60,7 +60,7 @@ def failure(error: Exception) -> tuple[int, str]:
     """Return exit code and one line for an error."""
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, DoesNotExist | InputError | TypeError) and not isinstance(error, Undecided):
-        if isinstance(error, TypeError) and "is a float" not in text:
+        if isinstance(error, TypeError) and not isinstance(error, InputError):
             return EXIT_INTERNAL, f"internal error: TypeError: {text}; --debug shows where"
         return EXIT_INPUT, text
     if isinstance(error, PrecisionExhausted | Undecided):

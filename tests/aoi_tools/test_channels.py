@@ -3,7 +3,7 @@
 from itertools import product
 
 import pytest
-from flint import fmpq
+from flint import arb, fmpq
 
 from aoi_tools import (
     Actual,
@@ -13,6 +13,7 @@ from aoi_tools import (
     Feedback,
     Generalised,
     IdealErasure,
+    LastDecoded,
     OnChannel,
     Periodic,
     RandomParityCheck,
@@ -22,10 +23,13 @@ from aoi_tools import (
     SlotChannel,
     age_law,
     gilbert_elliott,
+    named_source,
+    window,
 )
+from aoi_tools.solvers import quantiles
 from aoi_tools.solvers.penalties import exponential_penalty
 from aoi_tools.solvers.quantiles import age_quantile, slot_quantile
-from exactchains import DoesNotExist, Fractions, InputError
+from exactchains import Balls, DoesNotExist, Fractions, InputError
 
 F = Fractions("p", "d")
 P, D = F.gens
@@ -160,8 +164,9 @@ def test_exponential_penalty_against_sums(scheme):
         assert abs(exponential_penalty(scheme, growth).lower - total) < fmpq(1, 10**15)
     with pytest.raises(DoesNotExist, match="infinite"):
         exponential_penalty(scheme, fmpq(2))
-    with pytest.raises(InputError, match="growth = 0"):
-        exponential_penalty(scheme, fmpq(0))
+    assert exponential_penalty(scheme, fmpq(0)).lower == law.pmf(0)
+    with pytest.raises(InputError, match="growth = -1"):
+        exponential_penalty(scheme, fmpq(-1))
     assert exponential_penalty(Actual(0), fmpq(50)).lower == 1
 
 
@@ -182,3 +187,18 @@ def test_exponential_penalty_against_sums(scheme):
 def test_refusals(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_quantiles_near_certain_loss():
+    p = 1 - fmpq(1, 10**120)  # P(J <= j) = 1 - p^(j+1)
+    j = slot_quantile(Actual(str(p)), fmpq(1, 2))
+    with Balls(1024).working():
+        exact = arb(2).log() / -(-arb(fmpq(1, 10**120))).log1p()
+        assert exact <= j + 1 and exact > j
+
+
+def test_a_quantile_that_is_followed_slot_by_slot_has_an_end(monkeypatch):
+    monkeypatch.setattr(quantiles, "MOST_STEPS_BITS", 8)
+    stuck = LastDecoded("0.9999999999", "0.9999999999", named_source("cyclic-walk:3,1/4,1/4"), window("0"))
+    with pytest.raises(InputError, match=r"level = 1/2: the quantile is beyond 2\^7"):
+        slot_quantile(stuck, fmpq(1, 2))

@@ -26,7 +26,7 @@ from aoi_tools.models.windows import HammingBall, Listed, LowBits, Predicate, Ra
 from aoi_tools.solvers.markov import source_law
 from aoi_tools.solvers.visits import Visits, law_of
 from exactchains import QQ, Balls, DoesNotExist, Fractions, InputError, NotAGenerator
-from exactchains.document import parsed
+from exactchains.document import parsed, read_document
 from exactchains.domain import encloses
 from exactchains.number import parse
 from proofs_check.catalogue import find
@@ -245,6 +245,13 @@ def test_reducible_source_lists_its_classes():
         (lambda: Source.from_document({"matrix": [["1"]], "states": ["calm"]}), InputError, "states: a number, here 1"),
         (lambda: Source.from_document({}), InputError, "either matrix"),
         (lambda: Source.from_document({"states": "2", "transitions": [["0", "1"]]}), InputError, "no triple"),
+        (
+            lambda: Source.from_document({"states": "100000000", "transitions": [["0", "0", "1"]]}),
+            InputError,
+            "states = 100000000: only 1 transitions",
+        ),
+        (lambda: Source.from_document({"matrix": [[True]]}), InputError, "True is a truth value"),
+        (lambda: Source.from_document(parsed("matrix = [[1979-05-27]]", toml=True)), InputError, "is a date"),
         (lambda: parsed('{"a": 1, "a": 2}'), InputError, "occurs twice"),
         (lambda: parsed('{"a": NaN}'), InputError, "NaN is no number"),
         (lambda: parsed("a = nan", toml=True), InputError, "nan is no number"),
@@ -256,6 +263,12 @@ def test_reducible_source_lists_its_classes():
 def test_bad_sources_and_files(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path):
+    for name, text in (("s.toml", "matrix = [[1]]"), ("s.json", '{"matrix": [[1]]}')):
+        (tmp_path / name).write_text(text, encoding="utf-8-sig")
+        assert Source.from_document(read_document(tmp_path / name)).size == 1
 
 
 def test_source_files_read_numbers_as_text(tmp_path):

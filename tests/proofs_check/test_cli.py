@@ -306,3 +306,29 @@ def test_a_simulator_file_of_brackets_is_named(tmp_path):
     path.write_text("[" * 10_000)
     line = refused("validate", "age.feedback", "p=1/2", "d=1/10", "--data", str(path), "--quantity", "slot_mean")
     assert "nested too deeply" in line
+
+
+def test_indices_start_where_the_quantity_does():
+    rows = json.loads(
+        run("solve", "age.actual", "p=1/2", "--quantity", "slot_pmf,gap_pmf,slot_moment", "--json").stdout
+    )
+    asked = [(row["quantity"], row["index"]) for row in rows]
+    assert asked == [("slot_pmf", j) for j in range(8)] + [
+        (q, i) for q in ("gap_pmf", "slot_moment") for i in range(1, 8)
+    ]
+    assert rows[8]["exact"] == "1/2"
+    assert "index >= 1; index = 0" in refused("solve", "age.actual", "p=1/2", "--quantity", "gap_pmf", "--index", "0")
+
+
+@pytest.mark.parametrize("entry", ["true", "1979-05-27", "12:00:00"])
+def test_a_source_of_no_numbers_is_wrong_input(tmp_path, entry):
+    (tmp_path / "s.toml").write_text(f"matrix = [[{entry}]]")
+    point = ["p=1/2", "d=1/10", f"source={tmp_path / 's.toml'}", "window=0"]
+    assert "is a" in refused("solve", "age.markov", *point, "--quantity", "slot_mean")
+
+
+def test_refusals_name_what_is_missing():
+    last = ["age.last-decoded", "p=1/2", "d=1/10", "source=cyclic8", "window=0", "growth=2"]
+    assert "slot_exponential needs a scheme" in refused("solve", *last, "--quantity", "slot_exponential")
+    late = ["gm1", "arrivals=erlang:2,1", "mu=1", "at=1"]
+    assert "with general arrivals for constant" in refused("solve", *late, "--quantity", "age_ccdf")
