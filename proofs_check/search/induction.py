@@ -69,7 +69,7 @@ class Reducer:
         if not self.zeros or sympy.expand(top) == 0:
             return f, ["0"] * len(self.zeros)
         cofactors, rest = sympy.reduced(sympy.expand(top), self.zeros, *self.symbols, order="lex")
-        return rest / bottom, [text(q if bottom == 1 else q / bottom) for q in cofactors]
+        return rest / bottom, [text(q if bottom == 1 else sympy.cancel(q / bottom)) for q in cofactors]
 
 
 def _start(start: dict[str, Ratio], domain: Domain, invariants: Domain) -> Json:

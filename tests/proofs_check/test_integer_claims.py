@@ -54,6 +54,7 @@ TRUE = {
         "statement": "(1+x)^n >= 4",
         "lemmas": "(1+x)^n >= 1+n*x",
     },
+    "telescoping": {"integers": ["k >= 3"], "sequences": {"x": ["1", "x*k/(k+1)"]}, "statement": "x = 3/k"},
     "the same on both sides": UNIT | {"integers": ["m >= 0", "n >= 0"], "statement": "x^m*x^n = x^(m+n)"},
     "lemma": {
         "integers": ["n >= 0"],
