@@ -16,7 +16,7 @@ from meanfield.models.idle import JIQ
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 from proofs_check.catalogue import find
-from proofs_check.simulators import presets
+from proofs_check.simulators import replications
 from proofs_check.simulators.balancing_suspects import RandomError
 from proofs_check.simulators.diagnosis import diagnose
 from proofs_check.simulators.knowledge import knowledge
@@ -53,11 +53,21 @@ class Case:
         self.suspects = list(self.known.suspects(quantity, self.exact.index))
 
     def judged(self, data: dict[str, Any], margin: Margin = MARGIN) -> tuple[Judgement, Estimate]:
-        read = presets.read(data, self.known.observed)
+        read = replications.read(data, self.known.observed)
+        if isinstance(read, replications.Replications):
+            found = read.estimate(self.quantity, self.exact.index, 0.0)
+            return judge(self.exact, found, margin=margin), found
         pieces, statistic = read.pieces(self.quantity, self.exact.index)
         constant = self.known.variance_constant(self.quantity, self.exact.index, type(read).__name__)
         found = estimate(pieces.array(), statistic, variance_constant=constant)
         return judge(self.exact, found, margin=margin, variance_constant=constant), found
+
+    def meet(self, data: dict[str, Any]) -> None:
+        """Add what only replications of that length could be."""
+        read = replications.read(data, self.known.observed)
+        if isinstance(read, replications.Replications):
+            length = read.length(self.quantity)
+            self.suspects = [*self.known.empty_start(self.quantity, self.exact.index, length), *self.suspects]
 
     def effect(self, fault: str) -> float:
         """Return the relative effect of a fault on the exact value."""
@@ -149,6 +159,18 @@ def delays(data: dict[str, Any]) -> Any:
     return waits[waits > 0]
 
 
+def repeated(length: int, source: Data) -> Data:
+    """Return replications of ``length`` jobs that start empty, ``size`` jobs in all."""
+
+    def make(size: int, seed: int) -> dict[str, Any]:
+        runs = [source(length, 1_000_000 * (seed + 1) + k) for k in range(size // length)]
+        numbers = np.repeat(np.arange(len(runs)), [len(next(iter(run.values()))) for run in runs])
+        return {name: np.concatenate([run[name] for run in runs]) for name in runs[0]} | {"replication": numbers}
+
+    return make
+
+
+BUSY = {"lam": "4/5", "mu": "1"}
 THREE = {"lam": "2", "mu": "1", "c": "3"}
 PLAIN, SHORTEST = jobs("mm1", HALF), servers(JSQ(PAIR["pools"], "1/2"), 2)
 FAULTS: list[tuple[str, str, dict[str, str], str, Data]] = [
@@ -173,6 +195,10 @@ FAULTS: list[tuple[str, str, dict[str, str], str, Data]] = [
     ("random sampled server", "pod.load-dependent", WIDE, "mean_queue", servers(RandomError("1/2", 2, 8, "1/2"), 2)),
     ("limit of many", "pod.load-dependent", NOISY, "mean_response", servers(PowerOfD("7/10", 2, 1, "1/2"), 150)),
     ("total over all servers", "jsq", PAIR, "mean_queue", values(polled, SHORTEST)),
+    ("starts empty", "mm1", BUSY, "mean_queue", repeated(60, jobs("mm1", BUSY))),
+    ("starts empty", "mm1", BUSY, "mean_response", repeated(60, jobs("mm1", BUSY))),
+    ("starts empty", "mmc", THREE, "mean_queue", repeated(30, jobs("mmc", THREE))),
+    ("starts empty", "jsq", PAIR, "mean_queue", repeated(15, SHORTEST)),
 ]  # fmt: skip
 
 
@@ -228,6 +254,7 @@ def power(seeds: int) -> Iterator[str]:
     """Judge every fault with a margin of at most a third of its effect, at the run length that a pilot run names."""
     for fault, model, words, quantity, make in FAULTS:
         case = Case(model, words, quantity)
+        case.meet(make(20_000, 0))
         effect = case.effect(fault)
         margin = Margin.read(f"{min(0.05, abs(effect) / 3):.4f}")
         needed = case.judged(make(20_000, 0), margin)[0].needed
@@ -247,7 +274,7 @@ def power(seeds: int) -> Iterator[str]:
 
 
 def unit(case: Case, make: Data) -> str:
-    return presets.read(make(100, 0), case.known.observed).unit(case.quantity)
+    return replications.read(make(5_000, 0), case.known.observed).unit(case.quantity)
 
 
 def main() -> None:

@@ -19,7 +19,13 @@ EXIT = {Verdict.AGREES: 0, Verdict.DISAGREES: 1, Verdict.UNDECIDED: 3}
 @click.command("validate")
 @click.argument("model")
 @click.argument("parameters", nargs=-1, metavar="NAME=VALUE ...")
-@click.option("--data", required=True, type=click.Path(dir_okay=False, path_type=Path), help="the simulator's output")
+@click.option(
+    "--data",
+    required=True,
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="the simulator's output; several files, or 'runs/*.csv', are replications",
+)
 @click.option("--quantity", required=True, help="one quantity or several, separated by commas")
 @click.option("--index", default="0", show_default=True, help="I or I..J, for indexed quantities")
 @click.option(
@@ -44,7 +50,7 @@ EXIT = {Verdict.AGREES: 0, Verdict.DISAGREES: 1, Verdict.UNDECIDED: 3}
 def command(
     model: str,
     parameters: tuple[str, ...],
-    data: Path,
+    data: tuple[Path, ...],
     quantity: str,
     index: str,
     margin: str,
@@ -65,7 +71,7 @@ def command(
     found = validate(
         model,
         assignments(parameters),
-        data,
+        list(data) if len(data) > 1 else data[0],
         quantities=names(quantity),
         indices=indices(index),
         margin=margin,

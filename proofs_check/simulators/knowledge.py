@@ -9,6 +9,7 @@ from proofs_check.catalogue.model import Model
 from proofs_check.simulators import age_suspects, balancing_suspects, classic_suspects
 from proofs_check.simulators.birth_death import BirthDeath, birth_death
 from proofs_check.simulators.diagnosis import Suspect
+from proofs_check.simulators.empty_start import Length, queue_suspects, server_suspects
 from proofs_check.simulators.jobs import Jobs
 from proofs_check.simulators.observed import Observed
 from proofs_check.simulators.planning import age_variance_constant
@@ -28,6 +29,9 @@ class Knowledge(Protocol):
 
     def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
         """Yield known wrong values."""
+
+    def empty_start(self, quantity: str, index: int | None, runs: Length) -> Iterator[Suspect]:
+        """Yield what replications of a length that start empty would give, where it is known."""
 
     def notes(self, read: Any) -> Iterator[str]:
         """Yield what data of a shape have in common with the model or not, beyond any quantity."""
@@ -75,6 +79,9 @@ class AgeKnowledge:
             return
         yield from age_suspects.in_uses(self.scheme, self.sampling, quantity)
 
+    def empty_start(self, quantity: str, index: int | None, runs: Length) -> Iterator[Suspect]:
+        yield from ()
+
     def notes(self, read: Any) -> Iterator[str]:
         yield from ()
 
@@ -114,6 +121,11 @@ class ClassicKnowledge:
     def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
         return classic_suspects.suspects(self.model, self.values, quantity, index)
 
+    def empty_start(self, quantity: str, index: int | None, runs: Length) -> Iterator[Suspect]:
+        chain = self.chain()
+        if chain is not None:
+            yield from queue_suspects(chain, self.model.name, float(self.values["mu"]), quantity, index, runs)
+
     def notes(self, read: Any) -> Iterator[str]:
         if not isinstance(read, Jobs) or self.model.name in ("mm1k", "mm11"):  # lost jobs are not in a trace
             return
@@ -138,6 +150,10 @@ class BalancingKnowledge:
 
     def suspects(self, quantity: str, index: int | None) -> Iterator[Suspect]:
         return balancing_suspects.suspects(self.model, self.values, quantity, index)
+
+    def empty_start(self, quantity: str, index: int | None, runs: Length) -> Iterator[Suspect]:
+        if self.system.n is not None:
+            yield from server_suspects(self.system.policy, self.system.n, self.system.buffer, quantity, index, runs)
 
     def notes(self, read: Any) -> Iterator[str]:
         if not isinstance(read, Jobs) or self.system.n is None or self.system.buffer is not None:

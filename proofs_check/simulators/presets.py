@@ -61,7 +61,11 @@ def read(data: Any, seen: Observed, *, preset: str | None = None, names: Mapping
     names
         The user's name of each canonical column, where it is another.
     """
-    table = renamed(opened(data), names) if names else opened(data)
+    return shaped(renamed(opened(data), names) if names else opened(data), seen, preset)
+
+
+def shaped(table: Any, seen: Observed, preset: str | None) -> Any:
+    """Return the canonical shape of a table."""
     if seen.slots:
         if preset not in (None, "slot-ages", "histogram"):
             raise InputError(f"--format {preset}: a model of slot ages reads slot-ages and histogram")

@@ -2,9 +2,8 @@
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,9 @@ from exactchains.enclosure import Result
 from exactchains.truth import InputError
 from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Model, spelled
-from proofs_check.simulators import presets
+from proofs_check.simulators import replications
 from proofs_check.simulators.cycles import cycles
-from proofs_check.simulators.diagnosis import Diagnosis, diagnose
+from proofs_check.simulators.diagnosis import Diagnosis, Suspect, diagnose
 from proofs_check.simulators.finished import Finished
 from proofs_check.simulators.holm import Judged, step_down
 from proofs_check.simulators.intervals import method
@@ -25,6 +24,7 @@ from proofs_check.simulators.laws import LawTest, law_test
 from proofs_check.simulators.paths import Levels
 from proofs_check.simulators.pieces import Floats
 from proofs_check.simulators.queue_laws import queue_law_test
+from proofs_check.simulators.replications import Replications, named
 from proofs_check.simulators.slot_ages import SlotAges
 from proofs_check.simulators.statistics import BATCHES, MEAN, Statistic, estimate
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, Judgement, Margin, Verdict, judge
@@ -98,7 +98,8 @@ def validate(
     model, parameters
         A model of the catalogue and its parameters as exact text.
     data
-        The simulator's output: a file, or a DataFrame, array, list of records or dictionary of columns.
+        The simulator's output: a file, or a DataFrame, array, list of records or dictionary of columns.  A list of
+        files or frames, a pattern such as ``runs/*.csv``, or a column ``replication``: independent replications.
     quantities, indices
         What to compare; indexed quantities at each of ``indices``.
     preset
@@ -129,19 +130,19 @@ def validate(
     thing = subject.build(values)
     known = knowledge(subject, values, thing)
     exact = subject.results(thing, quantities, indices, known.digits)
-    read = presets.read(data, known.observed, preset=preset, names=names)
+    read = replications.read(data, known.observed, preset=preset, names=names)
     judged = [_judged(read, known, result, tolerance, cut, rule) for result in exact]
     findings = []
     for result, verdict in zip(exact, step_down(judged), strict=True):
         wrong = verdict.verdict is not Verdict.AGREES
-        suspects = known.suspects(result.quantity, result.index)
+        suspects = _suspects(read, known, result, cut)
         diagnosis = diagnose(verdict.estimate.once(), result.enclosure, suspects) if wrong else None
         findings.append(Finding(verdict, diagnosis, read.unit(result.quantity)))
     law = [str(_law(read, known, thing))] if rule.law else []
     return Validation(
         subject,
         spelled(values),
-        source(data),
+        named(data),
         read.count,
         read.what,
         tuple(findings),
@@ -156,6 +157,11 @@ def _judged(read: Any, known: Knowledge, result: Result, margin: Margin, cut: fl
             raise InputError(f"{read.path}: there is no run here; --interval, --sequential and --warmup need one")
         given = read.summary(result.quantity, result.index, _constant(read, known, result))
         return lambda tests, alarms: judge(result, given, margin=margin, tests=tests, alarms=alarms)
+    if isinstance(read, Replications):
+        if rule.interval != "batch" or rule.sequential:
+            raise InputError(f"{read.path}: replications are independent; --interval and --sequential are for one run")
+        over = read.estimate(result.quantity, result.index, cut)
+        return lambda tests, alarms: judge(result, over, margin=margin, tests=tests, alarms=alarms)
     pieces, statistic = _pieces(read, known, result, cut, rule)
     constant = _constant(read, known, result)
     whole = estimate(pieces, statistic, method=rule.interval, sequential=rule.sequential, variance_constant=constant)
@@ -173,6 +179,13 @@ def _judged(read: Any, known: Knowledge, result: Result, margin: Margin, cut: fl
         return replace(verdict, verdict=Verdict.UNDECIDED, reason=reason)
 
     return judged
+
+
+def _suspects(read: Any, known: Knowledge, result: Result, cut: float) -> Iterator[Suspect]:
+    """Yield what data like these could be instead; replications may tell of their start."""
+    if isinstance(read, Replications) and not cut:
+        yield from known.empty_start(result.quantity, result.index, read.length(result.quantity))
+    yield from known.suspects(result.quantity, result.index)
 
 
 def _constant(read: Any, known: Knowledge, result: Result) -> float | None:
@@ -218,8 +231,3 @@ def consecutive(read: Any) -> Floats:
     if read.skipped:
         raise InputError(f"--law: {read.path}: slots are left out; it needs the age of every slot")
     return next(iter(read.again().blocks()))
-
-
-def source(data: Any) -> str:
-    """Return how data are named in messages."""
-    return str(data) if isinstance(data, str | Path) else f"data in memory ({type(data).__name__})"

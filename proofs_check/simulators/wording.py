@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from exactchains import decimals
+from proofs_check.simulators.diagnosis import Suspect
 from proofs_check.simulators.validation import Finding, Validation
 from proofs_check.simulators.verdict import Verdict, rounded_up, shown_exact
 
@@ -24,7 +25,7 @@ def finding_lines(finding: Finding) -> list[str]:
     right = float((j.exact.lower + j.exact.upper) / 2)
     ratio = f" ({j.difference / right:+.2%})" if right else ""
     kind = "confidence sequence" if e.sequential else "interval"
-    count = f"{e.batches} {'cycles' if e.method == 'regenerative' else 'batches'}"
+    count = f"{e.batches} { {'regenerative': 'cycles', 'replications': 'replications'}.get(e.method, 'batches') }"
     count += f" {e.method}" if e.method in ("overlapping", "spectral") else ""
     count += " and the variance of the exact model" if e.modelled else ""
     half = _arms(*e.arms(j.confidence))
@@ -41,10 +42,15 @@ def finding_lines(finding: Finding) -> list[str]:
         more = f" in all, {rounded_up(j.needed - e.weight)} more" if j.needed > e.weight else ""
         text.append(f"  needed      about {rounded_up(j.needed)} {finding.unit}{more}, if the simulator is right")
     if finding.diagnosis is not None:
-        text += [f"  matches     {s.fault} (exactly {s.value.short(8)})" for s in finding.diagnosis.matches]
+        text += [f"  matches     {s.fault} ({_would_be(s)})" for s in finding.diagnosis.matches]
         if not finding.diagnosis.matches and j.verdict is Verdict.DISAGREES:
             text.append(f"  matches     none of the {finding.diagnosis.tried} known faults of this model")
     return text
+
+
+def _would_be(suspect: Suspect) -> str:
+    text = suspect.value.short(8)
+    return f"about {text.removeprefix('~')}" if text.startswith("~") else f"exactly {text}"
 
 
 def _arms(below: float, above: float) -> str:
