@@ -14,6 +14,7 @@ from exactchains.number import parse
 from exactchains.truth import InputError
 
 MOST_ENTRIES = 5_000_000
+MOST_STATES = 1_000_000
 
 
 def circulant(steps: Sequence[Any]) -> Source:
@@ -65,7 +66,7 @@ def autoregressive(size: int, rho: Any, spread: int) -> Source:
     The noise is binomial(2 spread, 1/2) - spread.
     """
     ratio, low = rational(rho, "rho"), -(_size(size, 2) // 2)
-    width = _size(2 * spread, 0)
+    width = 2 * _size(spread, 0, "spread", MOST_STATES // 2)
     _entries(size * (width + 1))
     weights = [fmpq(fmpz.bin_uiui(width, s), fmpz(2) ** width) for s in range(width + 1)]
     rows = []
@@ -131,7 +132,7 @@ def _entries(count: int) -> None:
         raise InputError(f"source: {count} transitions, at most {MOST_ENTRIES} are built; give a smaller size")
 
 
-def _size(size: int, least: int) -> int:
-    if not isinstance(size, int) or size < least or size > 1_000_000:
-        raise InputError(f"size = {size}: an integer from {least} to 1000000 is needed")
+def _size(size: int, least: int, name: str = "size", most: int = MOST_STATES) -> int:
+    if not isinstance(size, int) or not least <= size <= most:
+        raise InputError(f"{name} = {size}: an integer from {least} to {most} is needed")
     return size

@@ -241,6 +241,8 @@ def test_reducible_source_lists_its_classes():
         (lambda: window("xor:-1"), InputError, "write lo..hi"),
         (lambda: LowBits(1).weight(fmpq(-1), fmpq(0), None), InputError, "integers >= 0"),
         (lambda: named_source("nowhere"), InputError, "source = 'nowhere'"),
+        (lambda: named_source("autoregressive:5,1/2,-1"), InputError, "spread = -1: an integer from 0 to 500000"),
+        (lambda: named_source("circulant:" + ",".join(["1/3000"] * 3000)), InputError, "9000000 transitions"),
         (lambda: Source.from_document({"matrix": [["1"]], "colour": "red"}), InputError, "unknown field 'colour'"),
         (lambda: Source.from_document({"matrix": [["1"]], "states": ["calm"]}), InputError, "states: a number, here 1"),
         (lambda: Source.from_document({}), InputError, "either matrix"),
