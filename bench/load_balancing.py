@@ -1,9 +1,10 @@
-"""Load balancing: fixed points, enclosures of n servers, and rmftool beside them in one run.
+"""Load balancing: fixed points, enclosures of n servers, rmftool and its port in LINE beside them in one run.
 
-    python -m bench.load_balancing [--runs N] [--large]
+    python -m bench.load_balancing [--runs N] [--large] [--gaps]
 
 Processor seconds, one BLAS thread.  Ours is timed from the policy to certified digits; rmftool, where it can be
-imported, from its model to a vector of doubles, judged by the closed form of the noiseless power of two.
+imported, from its model to a vector of doubles, judged by the closed form of the noiseless power of two.  ``--gaps``
+simulates 50, 100 and 200 servers, a few minutes, and prints their distance from the limit and its corrections.
 """
 
 import argparse
@@ -21,7 +22,7 @@ for _library in ("OPENBLAS", "OMP", "MKL"):
 
 import numpy as np  # noqa: E402
 
-from meanfield import SED, PowerOfD, SpeedAwareJSQ, fixed_point  # noqa: E402
+from meanfield import SED, PowerOfD, SpeedAwareJSQ, fixed_point, refinement  # noqa: E402
 from meanfield.solvers.enclosures import best_system  # noqa: E402
 from proofs_check.check.document import check, loads  # noqa: E402
 
@@ -36,6 +37,7 @@ POINTS = (
     (PowerOfD("0.999999", 2, None, "1/10"), 30),
 )
 NOISY = PowerOfD("9/10", 2, 1, "1/2")
+PEERS = ("rmftool", "line_solver.lib.rmftool")
 SYSTEMS = (
     (SpeedAwareJSQ(TWO, "1/2"), 2, 30),
     (SpeedAwareJSQ(TWO, "99/100"), 2, 9),
@@ -51,8 +53,13 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--runs", type=int, default=3, help="median of so many runs")
     words.add_argument("--large", action="store_true", help="ten servers too, several minutes")
+    words.add_argument("--gaps", action="store_true", help="simulate 50 to 200 servers instead")
     choice = words.parse_args()
     warnings.simplefilter("ignore")
+    if choice.gaps:
+        gaps(PowerOfD("7/10", 2, 1, 1), 400, 500)
+        gaps(PowerOfD("9/10", 2, 2, "1/2"), 600, 500)
+        return
     points(choice.runs)
     peers(choice.runs)
     systems(choice.large)
@@ -68,23 +75,79 @@ def points(runs: int) -> None:
 
 
 def peers(runs: int) -> None:
-    """Print our time, that of rmftool, its worst absolute error and its negative entries."""
-    try:
-        rmftool = importlib.import_module("rmftool")
-    except ImportError:
-        print("rmftool cannot be imported here")
+    """Print our time, and of each peer its time, its worst absolute error and its negative entries."""
+    found = [tool for tool in map(_imported, PEERS) if tool is not None]
+    if not found:
+        print("neither rmftool nor line_solver can be imported here")
         return
-    print("| load | ours, 15 digits, s | rmftool, s | its absolute error | negative entries |")
-    print("|---|---|---|---|---|")
+    print("| tool | load | seconds | ours, 15 digits, s | ratio | its absolute error | its negative entries |")
+    print("|---|---|---|---|---|---|---|")
     for load, levels in (("9/10", 15), ("99/100", 20), ("999/1000", 20)):
-        ours = median(runs, lambda x=load: fixed_point(PowerOfD(x), digits=15))  # type: ignore[misc]
+        ours = median(5 * runs, lambda x=load: fixed_point(PowerOfD(x), digits=15))  # type: ignore[misc]
+        noisy = median(runs, lambda x=load: fixed_point(PowerOfD(x, 2, 1, 1), digits=15))  # type: ignore[misc]
         lam = quotient(load)
-        model = _model(rmftool, lam, levels)
-        start = time.process_time()
-        x = model.fixed_point()
-        theirs = time.process_time() - start
         exact = np.array([lam ** (2 ** (k + 1) - 1) for k in range(levels)])
-        print(f"| {load} | {ours:.5f} | {theirs:.2f} | {np.abs(x - exact).max():.1e} | {int((x < 0).sum())} |")
+        for name, tool in found:
+            model, start = _model(tool, lam, levels), time.process_time()
+            x = model.fixed_point()
+            theirs = time.process_time() - start
+            shown = f"| {name} | {load} | {theirs:.3f} | {ours:.5f} | {theirs / ours:.0f} |"
+            print(f"{shown} {np.abs(x - exact).max():.1e} | {int((x < 0).sum())} |")
+        print(f"| ours with errors, g 1, eps 1 | {load} | | {noisy:.5f} | | | |")
+
+
+def _imported(name: str) -> tuple[str, Any] | None:
+    try:
+        return name, importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def gaps(policy: PowerOfD, time_units: int, copies: int) -> None:
+    """Print simulated mean queues at n servers beside the limit and its corrections; both are estimates."""
+    found = refinement(policy, order=2)
+    limit, first = found.limit.sum(), found.correction.sum()
+    print(f"{named(policy)}: limit {limit:.6f}, 1/n {first:.4f}, 1/n^2 {found.second.sum():.4f}")  # type: ignore[union-attr]
+    print("| n | simulated - limit, 95 % | predicted, 1/n | and 1/n^2 |\n|---|---|---|---|")
+    for n in (50, 100, 200):
+        mean, half = simulated(policy, n, time_units, copies)
+        both = found.mean_queue(n) - limit
+        print(f"| {n} | {mean - limit:.5f} +- {half:.5f} | {first / n:.5f} | {both:.5f} |", flush=True)
+
+
+def simulated(policy: PowerOfD, n: int, time_units: int, copies: int, seed: int = 1) -> tuple[float, float]:
+    """Return the stationary mean queue of n servers and half of its 95 % interval, from independent copies at once.
+
+    Every step is an arrival or a service at a random server; the busy share, of known mean, is a control variate.
+    """
+    rng, load, eps = np.random.default_rng(seed), float(policy.load), float(policy.eps)
+    row, queue = np.arange(copies), np.zeros((copies, n), dtype=np.int32)
+    jobs, busy = np.zeros(copies), np.zeros(copies)
+    total, used = np.zeros(copies), np.zeros(copies)
+    steps = int(time_units * n * (1 + load))
+    for step in range(steps):
+        arrives = rng.random(copies) < load / (1 + load)
+        seen = np.stack([rng.integers(0, n - i, copies) for i in range(policy.d)], axis=1)
+        for i in range(1, policy.d):  # without replacement: skip over those seen before, in ascending order
+            for earlier in np.sort(seen[:, :i], axis=1).T:
+                seen[:, i] += seen[:, i] >= earlier
+        length = queue[row[:, None], seen]
+        near = (policy.g is None) | (np.ptp(length, axis=1) <= (policy.g or 0))
+        errs = near & (rng.random(copies) < eps)
+        chosen = seen[row, np.where(errs, length.argmax(axis=1), length.argmin(axis=1))]
+        at = np.where(arrives, chosen, rng.integers(0, n, copies))
+        before = queue[row, at]
+        change = np.where(arrives, 1, -np.minimum(before, 1))
+        queue[row, at] = before + change
+        jobs += change
+        busy += (before + change > 0).astype(float) - (before > 0)
+        if 4 * step >= steps:
+            total, used = total + jobs, used + busy
+    count = n * (steps - (steps + 3) // 4)
+    x, control = total / count, used / count - load
+    slope = np.cov(x, control)[0, 1] / control.var(ddof=1)
+    corrected = x - slope * control
+    return float(corrected.mean()), float(1.96 * corrected.std(ddof=1) / np.sqrt(copies))
 
 
 def systems(large: bool) -> None:

@@ -12,7 +12,7 @@ from meanfield.models.idle import JIQ, SpeedAwareJIQ
 from meanfield.models.policy import Class, Policy
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 
-__all__ = ["fluid_drift", "joining_rates"]
+__all__ = ["fluid_drift", "joining_rates", "regime_rates"]
 
 Tails = list[list[fmpq]]
 
@@ -54,50 +54,61 @@ def joining_rates(policy: Policy, tails: Sequence[Sequence[Any]]) -> dict[Class,
     P3, P4 speak of the invariant law of the fast chain; its emptiness in closed form is ours.
     """
     x = _exact(policy, tails)
+    return regime_rates(policy, x, [_lowest(row) for row in x])
+
+
+def regime_rates(policy: Policy, x: Any, full: Sequence[int], known: Any = None) -> dict[Class, Any]:
+    """Return the rates of the regime in which pool j has ``full[j]`` levels that hold all its servers.
+
+    Numbers of any kind: ``known`` has the load, pools and fallback of the policy in the kind of x, None: exact; its
+    ``thin`` is a density below which a level that begins to empty is shared by what drains, to which densities tend.
+    """
+    values, aware = known or policy, isinstance(policy, SpeedAwareJSQ | SpeedAwareJIQ)
     if isinstance(policy, SpeedAwareJSQ) or (isinstance(policy, JSQ) and policy.counts == "jobs"):
-        level = min(_lowest(row) for row in x)
-        return _by_level(policy, x, level, aware=isinstance(policy, SpeedAwareJSQ))
+        return _by_level(values, x, full, min(full), aware=aware)
     if isinstance(policy, JIQ):
-        if any(row[1] < 1 for row in x):
-            return _by_level(policy, x, 0, aware=isinstance(policy, SpeedAwareJIQ))
-        return _with_fallback(policy, x)
+        if min(full) == 0:
+            return _by_level(values, x, full, 0, aware=aware)
+        return _with_fallback(values, x, aware=aware)
     raise InputError(f"{type(policy).__name__}: a fluid limit is known for JSQ and JIQ, speed-aware or not")
 
 
-def _by_level(policy: Policy, x: Tails, level: int, *, aware: bool) -> dict[Class, fmpq]:
+def _by_level(values: Any, x: Any, full: Sequence[int], level: int, *, aware: bool) -> dict[Class, Any]:
     """Serve classes one level down, then (aware) faster pools that are full at this level, then this level."""
-    pools = list(policy.pools)
-    density = {j: pools[j].fraction * (x[j][level] - x[j][level + 1]) for j in range(len(pools))}
+    pools = list(values.pools)
     starved = [(j, level - 1) for j in range(len(pools))] if level else []
+    here = [j for j in range(len(pools)) if full[j] == level]
     if aware:
-        first = next(j for j in range(len(pools)) if density[j] > 0)
-        found, left = _served(policy, x, [*starved, *((j, level) for j in range(first))])
-        found[first, level] = left
+        found, left = _served(values, x, [*starved, *((j, level) for j in range(here[0]))])
+        found[here[0], level] = left
         return found
-    found, left = _shared(policy, x, starved)
-    total = sum(density.values(), fmpq(0))
-    for j, mass in density.items():
-        found[j, level] = left * mass / total
+    found, left = _shared(values, x, starved)
+    density = {j: pools[j].fraction * max(x[j][level] - x[j][level + 1], 0 * left) for j in here}
+    if not sum(density.values(), 0 * left) > getattr(values, "thin", 0):  # they begin to empty, as fast as they drain
+        density = {j: max(_inflow(values, x, (j, level)), pools[j].fraction * 1e-300) for j in here}
+    total = sum(density.values(), 0 * left)
+    for j in range(len(pools)):
+        found[j, level] = left * density[j] / total if j in density else 0 * left
     return found
 
 
-def _with_fallback(policy: JIQ, x: Tails) -> dict[Class, fmpq]:
+def _with_fallback(policy: Any, x: Any, *, aware: bool) -> dict[Class, Any]:
     idle = [(j, 0) for j in range(len(x))]
-    found, left = _served(policy, x, idle) if isinstance(policy, SpeedAwareJIQ) else _shared(policy, x, idle)
+    found, left = _served(policy, x, idle) if aware else _shared(policy, x, idle)
     for j, pool in enumerate(policy.pools):
         weight = pool.fraction * (pool.speed if policy.fallback == "speed" else 1)
         for k in range(1, len(x[j]) - 1):
-            found[j, k] = found.get((j, k), fmpq(0)) + left * weight * (x[j][k] - x[j][k + 1])
+            found[j, k] = found.get((j, k), 0 * left) + left * weight * (x[j][k] - x[j][k + 1])
     return found
 
 
-def _inflow(policy: Policy, x: Tails, c: Class) -> fmpq:
+def _inflow(policy: Any, x: Any, c: Class) -> Any:
     j, k = c
     pool = list(policy.pools)[j]
     return pool.fraction * pool.speed * (x[j][k + 1] - x[j][k + 2])
 
 
-def _served(policy: Policy, x: Tails, ranked: list[Class]) -> tuple[dict[Class, fmpq], fmpq]:
+def _served(policy: Any, x: Any, ranked: list[Class]) -> tuple[dict[Class, Any], Any]:
     """Return the rates of ranked classes, first come first, and the rate that is left."""
     found, left = {}, policy.load
     for c in ranked:
@@ -106,13 +117,13 @@ def _served(policy: Policy, x: Tails, ranked: list[Class]) -> tuple[dict[Class, 
     return found, left
 
 
-def _shared(policy: Policy, x: Tails, equal: list[Class]) -> tuple[dict[Class, fmpq], fmpq]:
+def _shared(policy: Any, x: Any, equal: list[Class]) -> tuple[dict[Class, Any], Any]:
     """Return the rates of classes of one rank: their inflows, or the load in proportion to them when it is less."""
     inflow = {c: _inflow(policy, x, c) for c in equal}
-    total = sum(inflow.values(), fmpq(0))
+    total = sum(inflow.values(), 0 * policy.load)
     if total <= policy.load:
         return inflow, policy.load - total
-    return {c: policy.load * a / total for c, a in inflow.items()}, fmpq(0)
+    return {c: policy.load * a / total for c, a in inflow.items()}, 0 * total
 
 
 def _lowest(row: list[fmpq]) -> int:

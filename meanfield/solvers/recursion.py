@@ -1,5 +1,6 @@
 """Equilibrium of power of d with errors at every gap: the recursion x_{k+1} = lam h(x_k), rounded outward."""
 
+import math
 from dataclasses import dataclass
 
 from flint import arb, fmpq
@@ -28,6 +29,7 @@ def recursion(policy: PowerOfD, *, bits: int, digits: int, levels: int) -> Recur
     own recursion; :math:`h(u) \le (d \varepsilon + u^{d-1}) u`, so that the rest after x_K is at most
     :math:`x_K a/(1-a)`, :math:`a = \lambda (d\varepsilon + x_K^{d-1})`.
     """
+    _require_short(policy, digits)
     d, found = policy.d, []
     with Balls(bits).working():
         load, eps = arb(policy.load), arb(policy.eps)
@@ -57,6 +59,21 @@ def recursion(policy: PowerOfD, *, bits: int, digits: int, levels: int) -> Recur
             if not low > 0:
                 raise PrecisionExhausted("the recursion loses all digits; raise the precision")
     raise Undecided(f"the tails decay too slowly: {MAX_TERMS} terms do not reach {digits} digits; ask for fewer")
+
+
+def _require_short(policy: PowerOfD, digits: int) -> None:
+    """Refuse at once a recursion of far too many terms: in the end each is the load times d eps of the last."""
+    ratio = policy.load * policy.d * policy.eps
+    if not 1 - ratio < fmpq(1, 1000):
+        return
+    each = -math.log1p(-int((1 - ratio).p) / int((1 - ratio).q)) / math.log(10)  # digits that a term gains
+    if (digits + 3) / each > 1.2 * MAX_TERMS:
+        most = int(MAX_TERMS * each) - 3
+        advice = f"ask for at most {most}" if most > 0 else "no digit is within reach"
+        raise Undecided(
+            f"the tails decay too slowly: at load * d * eps = {int(ratio.p) / int(ratio.q):.9g} {digits} digits take "
+            f"{(digits + 3) / each:.2g} terms of at most {MAX_TERMS}; {advice}"
+        )
 
 
 def _rest(x: arb, load: arb, eps: arb, d: int) -> arb | None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
-from scipy.integrate import solve_ivp
+from scipy.integrate import OdeSolution, solve_ivp
+from scipy.optimize import brentq
 
 from exactchains.domain import Balls, Floats
 from exactchains.enclosure import Enclosure
@@ -16,9 +17,10 @@ from exactchains.truth import InputError, Undecided
 from meanfield.flow import drift
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
+from meanfield.solvers.regimes import Regime, pieces_of
 from meanfield.solvers.sampled import rule_of, shares
 
-__all__ = ["Trajectory", "ValidatedState", "trajectory", "validated"]
+__all__ = ["Regime", "Trajectory", "ValidatedState", "trajectory", "validated"]
 
 LEVELS = 60
 
@@ -27,11 +29,16 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Trajectory:
-    """An estimate of the path: ``tails[i]`` are x_1..x_K at ``times[i]``, all pools one after another."""
+    """An estimate of the path: ``tails[i]`` are x_1..x_K at ``times[i]``, all pools one after another.
+
+    ``solution(t)`` are the tails between the listed times; ``regimes`` the regimes of a discontinuous limit.
+    """
 
     times: NDArray[np.float64]
     tails: NDArray[np.float64]
     pools: int
+    solution: Any = None
+    regimes: tuple[Regime, ...] = ()
 
     def mean_queue(self, fractions: Sequence[float]) -> NDArray[np.float64]:
         """Return the mean number of jobs per server along the path."""
@@ -39,9 +46,22 @@ class Trajectory:
         return by_pool @ np.asarray(fractions)
 
     def first_entry(self, target: Sequence[float], distance: float) -> float | None:
-        """Return the first listed time at which the first tails are within ``distance`` of ``target``; None: never."""
-        near = np.abs(self.tails[:, : len(target)] - np.asarray(target)).max(axis=1) <= distance
-        return float(self.times[np.argmax(near)]) if near.any() else None
+        """Return the time at which the first tails come within ``distance`` of ``target``; None: never.
+
+        Seen at the listed times and located between them; an entry that ends before the next of them is missed.
+        """
+        wanted = np.asarray(target)
+
+        def away(tails: Vector) -> float:
+            return float(np.abs(tails[: len(wanted)] - wanted).max()) - distance
+
+        near = [i for i, row in enumerate(self.tails) if away(row) <= 0]
+        if not near or near[0] == 0 or self.solution is None:
+            return float(self.times[near[0]]) if near else None
+        before, after = self.times[near[0] - 1], self.times[near[0]]
+        if away(self.solution(before)) <= 0 or away(self.solution(after)) > 0:
+            return float(after)
+        return float(brentq(lambda t: away(self.solution(t)), before, after, xtol=1e-12))
 
 
 def trajectory(
@@ -49,7 +69,9 @@ def trajectory(
 ) -> Trajectory:
     """Return the path of the mean field from ``start`` (tails x_1, x_2, .. of every pool; () is the empty system).
 
-    For rules that sample finitely many servers.  Doubles: an estimate, see :func:`validated` for a proof.
+    Rules that see all servers (JSQ and JIQ, speed-aware or not) have a discontinuous limit: it is followed regime by
+    regime, and a regime ends where a level fills or where what drains from a full one exceeds what arrives.
+    Doubles: an estimate, see :func:`validated` for a proof.
 
     Raises
     ------
@@ -63,15 +85,27 @@ def trajectory(
     x0 = np.zeros((pools, levels))
     x0[:, : len(first)] = [domain.convert(x) for x in first]
 
-    velocity = _field(policy, levels)
     end = domain.convert(rational(until, "until"))
     if end <= 0:
         raise InputError(f"until = {until}: a positive time")
     times = np.linspace(0.0, end, points)
-    found = solve_ivp(velocity, (0.0, end), x0.ravel(), method="LSODA", t_eval=times, rtol=1e-9, atol=1e-12)
+    if policy.d is None:
+        return _joined_pieces(policy, x0, times)
+    found = solve_ivp(
+        _field(policy, levels), (0.0, end), x0.ravel(), "LSODA", t_eval=times, rtol=1e-9, atol=1e-12, dense_output=True
+    )
     if not found.success:
         raise Undecided(f"integration stops: {found.message}")
-    return Trajectory(times, found.y.T, pools)
+    return Trajectory(times, found.y.T, pools, found.sol)
+
+
+def _joined_pieces(policy: Policy, x0: NDArray[np.float64], times: Vector) -> Trajectory:
+    pieces = list(pieces_of(policy, x0, float(times[-1])))
+    breaks = np.unique(np.concatenate([piece.solution.ts for piece in pieces]))
+    parts = [part for piece in pieces for part in piece.solution.interpolants]
+    solution = OdeSolution(breaks, parts)
+    regimes = tuple(Regime(piece.begin, piece.full) for piece in pieces)
+    return Trajectory(times, np.array([solution(t) for t in times]), len(x0), solution, regimes)
 
 
 def _field(policy: Policy, levels: int) -> Callable[[float, Vector], Vector]:
