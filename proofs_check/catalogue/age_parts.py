@@ -129,7 +129,7 @@ CONVENTIONS = (
 )
 SOURCE_CONVENTIONS = (
     "A difference is new minus old value; on a cycle of length c it is reduced to -floor(c/2) .. ceil(c/2)-1 first.",
-    "With a code, a window of more than 2^k differences is refused unless check_bits=no.",
+    "With a code, more than 2^m states or a window of more than 2^k differences are refused unless check_bits=no.",
     "window=threshold is 0 for k = 0, -2^(k-1)..2^(k-1)-1 for 0 < k < m, all for k = m.",
     "A source with several closed classes has one law a class: choose with class=STATE.",
 )
@@ -178,20 +178,36 @@ def source_and_window(values: Mapping[str, Any]) -> tuple[Source, Any]:
     chosen = window(threshold(values) if values["window"] == "threshold" else values["window"])
     source = source.closed()
     matching(chosen, source.values, source.cyclic)
-    size = chosen.size(source.dimension, source.bits)
-    if "k" in values and values["check_bits"] == "yes" and size is not None and size > 1 << values["k"]:
-        raise InputError(
-            f"window = {values['window']}: {size} differences do not fit into k = {values['k']} bits; "
-            "widen k, narrow the window, or say check_bits=no"
-        )
+    if values["check_bits"] == "yes":
+        _check_bits(source, chosen, values)
     return source, chosen
 
 
+def _check_bits(source: Source, chosen: Any, values: Mapping[str, Any]) -> None:
+    """Refuse more states than m symbols, or more differences than k symbols, can tell apart."""
+    field = values.get("field", 2)
+    unit, states = ("bits" if field == 2 else f"symbols of {field} values"), len(set(source.values))
+    if "m" in values and values["m"] < 64 and states > field ** values["m"]:
+        raise InputError(
+            f"source = {values['source']}: {states} states do not fit into m = {values['m']} {unit}; "
+            "widen m or say check_bits=no"
+        )
+    size = chosen.size(source.dimension, source.bits)
+    if "k" in values and size is not None and values["k"] < 64 and size > field ** values["k"]:
+        raise InputError(
+            f"window = {values['window']}: {size} differences do not fit into k = {values['k']} {unit}; "
+            "widen k, narrow the window, or say check_bits=no"
+        )
+
+
 def threshold(values: Mapping[str, Any]) -> str:
-    """Return the window of the differences that k bits tell apart."""
+    """Return the window of the differences that k bits, or symbols of a larger field, tell apart."""
     if "k" not in values or "m" not in values:
         raise InputError("window = threshold needs a code with m and k")
     k = values["k"]
     if k == 0:
         return "0"
-    return "all" if k >= values["m"] else f"{-(1 << (k - 1))}..{(1 << (k - 1)) - 1}"
+    if k >= values["m"]:
+        return "all"
+    count = values.get("field", 2) ** k
+    return f"{-(count // 2)}..{(count + 1) // 2 - 1}"

@@ -292,3 +292,21 @@ def test_window_must_fit_into_k_bits():
     with pytest.raises(InputError, match="3 differences do not fit into k = 1"):
         model.make(words)
     assert model.make(words | {"check_bits": "no"}).scheme.source.size == 8
+
+
+def test_states_must_fit_into_m_symbols():
+    words = {
+        "code": "rpc",
+        "n": "10",
+        "m": "2",
+        "k": "1",
+        "eps": "2/5",
+        "source": "cyclic-walk:8,1/4,1/4",
+        "window": "0",
+    }
+    model = find("age.markov")
+    with pytest.raises(InputError, match="8 states do not fit into m = 2 bits"):
+        model.make(words)
+    wide = model.make(words | {"field": "3", "window": "threshold"}).scheme  # 9 words, 3 differences: -1, 0, 1
+    assert wide.window.size(1, 3) == 3
+    assert model.make(words | {"check_bits": "no"}).scheme.source.size == 8
