@@ -27,6 +27,8 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     load, speeds = rational(problem["load"]), vector(problem["speeds"])
     if not 0 < load < 1 or not speeds or min(speeds) <= 0:
         raise Rejected("needs 0 < load < 1 and positive speeds")
+    if not min(speeds) < 1 < max(speeds) and set(speeds) != {1}:
+        raise Rejected("no sizes of the pools give the mean speed 1")
     policy, name = problem["policy"], "rho"
     if policy.get("rule") == "sed":
         fields(policy, "rule")

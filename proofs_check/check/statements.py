@@ -3,14 +3,15 @@
 problem     ``variables``, ``domain``: {symbol: [polynomial, ">" or ">="]}, perhaps ``define``: {name: expression}
 conclusion  ``statements``: [{"claim": [left, relation, right], "assume": more domain, "set": {variable: expression}}]
 proof       ``positive``: the divisors, as positive expressions in the symbols; ``signs``: one text or null a statement;
-            ``witness``: points, [{variable: number}, ..], one in the domain and one in every part that is assumed
+            ``witness``: points, [{variable: number}, ..], one in the domain and one in every part that is
+            assumed or set
 """
 
 from typing import Any
 
-from proofs_check.check.exact import Rejected, fields, items, table, word
+from proofs_check.check.exact import Rejected, fields, items, rational, table, word
 from proofs_check.check.expression import expression
-from proofs_check.check.polynomial import Ratio, substituted, variable
+from proofs_check.check.polynomial import Ratio, constant, substituted, variable
 from proofs_check.check.sign import Domain, Positive, relation
 
 
@@ -54,14 +55,27 @@ def check_statements(statements: Any, proof: Any, domain: Domain, vocabulary: di
         here = domain.extended(statement.get("assume", {}))
         here.inhabited(points)
         f = Positive(here, proof["positive"]).divides(expression(left, vocabulary) - expression(right, vocabulary))
-        relation(_restricted(f, statement.get("set", {}), domain), rel, sign, here)
+        chosen = chosen_values(statement.get("set", {}), here)
+        if chosen:
+            _met(here, chosen, points)
+        relation(substituted(f, chosen), rel, sign, here)
 
 
-def _restricted(f: Ratio, values: Any, domain: Domain) -> Ratio:
-    """Return f on the part of the domain where variables have the given values."""
+def chosen_values(values: Any, domain: Domain) -> dict[str, Ratio]:
+    """Return the values that restrict variables to a part of the domain."""
     chosen = {}
     for name, text in table(values).items():
         if name not in domain.names:
             raise Rejected(f"{name[:40]!r} is no variable")
         chosen[name] = expression(text, domain.names)
-    return substituted(f, chosen)
+    return chosen
+
+
+def _met(here: Domain, chosen: dict[str, Ratio], points: Any) -> None:
+    """Return None if at one of the points, in the domain, the variables have the chosen values."""
+    for point in points:
+        at = {name: constant(rational(x)) for name, x in table(point).items()}
+        inside = set(at) == set(here.names) and here.holds(at)
+        if inside and all((substituted(f, at) - at[name]).is_zero() for name, f in chosen.items()):
+            return
+    raise Rejected("no witness lies where the variables have the chosen values: the statement may speak of nothing")

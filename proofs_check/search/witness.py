@@ -6,9 +6,9 @@ from typing import Any
 
 from proofs_check.check.boxes import box_of
 from proofs_check.check.exact import Rejected
-from proofs_check.check.polynomial import Ratio, substituted
+from proofs_check.check.polynomial import Ratio, constant, substituted
 from proofs_check.check.sign import Domain
-from proofs_check.check.statements import variables
+from proofs_check.check.statements import chosen_values, variables
 from proofs_check.check.transitions import System, reached, read
 from proofs_check.search.handelman import NotFound
 from proofs_check.search.refuter import counterexample
@@ -26,7 +26,8 @@ def witnessed(kind: str, problem: Json, conclusion: Json, proof: Json) -> Json:
     NotFound
         No point of a part was found.
     """
-    if kind not in KINDS or not (problem["domain"] or _assumptions(kind, conclusion)):
+    restricted = any(said.get("set") for said in conclusion.get("statements", []))
+    if kind not in KINDS or not (problem["domain"] or restricted or _assumptions(kind, conclusion)):
         return proof
     domain = Domain(variables(problem["variables"]), problem["domain"])
     points: list[dict[str, str]] = []
@@ -36,9 +37,29 @@ def witnessed(kind: str, problem: Json, conclusion: Json, proof: Json) -> Json:
             here.inhabited(points)
         except Rejected:
             points.append(_point(here))
+    if kind not in ("induction", "coupling"):
+        points += _set(domain, conclusion, points)
     found = {**proof, "witness": points}
     runs = _runs(read(problem), conclusion, points) if kind == "induction" else []
     return {**found, "runs": runs} if runs else found
+
+
+def _set(domain: Domain, conclusion: Json, points: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Return points of the parts in which variables have chosen values."""
+    found: list[dict[str, str]] = []
+    for said in conclusion.get("statements", []):
+        here = domain.extended(said.get("assume", {}))
+        if not (chosen := chosen_values(said.get("set", {}), here)):
+            continue
+        free = Domain({name: f for name, f in domain.names.items() if name not in chosen}, {})
+        for symbol, meaning in here.meaning.items():
+            free.add(symbol, substituted(meaning, chosen), ">" if symbol in here.strict else ">=")
+        point = _point(free)
+        at = {name: constant(x) for name, x in point.items()}
+        values = {name: str(substituted(f, at).top.terms.get((), 0)) for name, f in chosen.items()}
+        if (whole := {**point, **values}) not in [*points, *found]:
+            found.append(whole)
+    return found
 
 
 def _assumptions(kind: str, conclusion: Json) -> list[Json]:

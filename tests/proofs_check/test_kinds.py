@@ -33,7 +33,7 @@ SIGN = certificate(
     {
         "positive": ["a", "a+d"],
         "signs": ["p/a", "a*e/(a+d)", None],
-        "witness": [{"p": "0", "d": "1"}, {"p": "1/2", "d": "0"}],
+        "witness": [{"p": "0", "d": "1"}, {"p": "1/2", "d": "0"}, {"p": "1/2", "d": "1/2"}],
     },
 )
 INDUCTION = certificate(  # sums of odd numbers are squares, and positive
@@ -183,6 +183,8 @@ SPOILED = [
     ("sign", "problem domain z", ["d-2", ">="]),
     ("sign", "proof witness", []),
     ("sign", "proof witness", [{"p": "0", "d": "1"}]),
+    ("sign", "proof witness", [{"p": "0", "d": "1"}, {"p": "1/2", "d": "0"}]),
+    ("sign", "conclusion statements 2 set d", "p-2"),
     ("sign", "proof witness", [{"p": "1", "d": "0"}]),
     ("sign", "proof witness", [{"p": "1/2"}]),
     ("sign", "proof witness", [{"p": "1/2", "d": "p"}]),

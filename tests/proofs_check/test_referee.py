@@ -193,3 +193,30 @@ def test_an_induction_that_assumes_what_no_state_satisfies():
     ):
         with pytest.raises(Rejected):
             check(bad)
+
+
+def test_a_part_of_the_domain_that_is_empty():
+    """A variable is set to a value that it never has: nowhere in the domain, or where the value is undefined."""
+    problem = {"variables": ["n", "x"], "domain": {"n": ["n", ">="], "x": ["1-x", ">="]}}
+
+    def stated(value, *points):
+        statements = {"statements": [{"claim": ["n", "=", value], "set": {"n": value}}]}
+        proof = {"positive": [], "signs": [None], "witness": [{"n": n, "x": x} for n, x in points]}
+        return certificate("identity", problem, statements, proof)
+
+    check(stated("2*x", ("5", "0"), ("1", "1/2")))
+    for value, *points in (
+        ("2*x", ("5", "0")),
+        ("2*x", ("-1", "-1/2")),
+        ("x-2", ("5", "0"), ("0", "1")),
+        ("1/x", ("5", "0")),
+    ):
+        with pytest.raises(Rejected):
+            check(stated(value, *points))
+
+
+@pytest.mark.parametrize("speeds", [["1000"], ["1", "2"], ["1/2", "1"]])
+def test_speeds_whose_mean_is_never_one(speeds):
+    problem = {"policy": {"rule": "sed"}, "speeds": speeds, "load": "1/2"}
+    with pytest.raises(Rejected, match="mean speed"):
+        check(certificate("domination", problem, {"mean_queue": "1"}, {}))
