@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from exactchains.solvers.level_summation import Summation
 
 STEPS = 60
+WIDE = 60.0  # binary orders of magnitude in R beyond which doubles need its scaling
 
 
 def decay_rate(sums: "Summation") -> Any:
@@ -82,11 +83,54 @@ def perron_vector(R: arb_mat) -> list[arb]:
     Undecided
         Inverse iteration did not come to a positive vector.
     """
+    exponents = _exponents(R)
+    if exponents is not None:
+        two = arb(2)
+        scaled = [
+            [x * two ** int(exponents[j] - exponents[i]) for j, x in enumerate(r)] for i, r in enumerate(R.tolist())
+        ]
+        top = max(x.mid() for row in scaled for x in row)
+        vector = _near_perron(arb_mat(scaled) * (1 / top), smooth=True)
+        return [x * two ** int(k) for x, k in zip(vector, exponents, strict=True)]
+    return _near_perron(R, smooth=False)
+
+
+def _exponents(R: arb_mat) -> Any:
+    """Return e such that 2^(e_j - e_i) R_ij has rows of one size, or None where R needs no scaling.
+
+    In logarithms of base 2 this is an eigenvector of R in max-plus algebra: the heaviest walks into a heaviest cycle,
+    its mean taken off every step.
+    """
+    m = R.nrows()
+    weight = np.array([[float(x.mid().log().mid()) if x.mid() > 0 else -np.inf for x in row] for row in R.tolist()])
+    weight /= np.log(2)
+    if not weight.max() - weight[np.isfinite(weight)].min() > WIDE:
+        return None
+    steps = [np.zeros(m)]
+    for _ in range(m):  # Karp: the mean of a heaviest cycle
+        steps.append((weight + steps[-1]).max(1))
+    mean = max(min((steps[m][i] - steps[k][i]) / (m - k) for k in range(m)) for i in range(m))
+    walks = weight - mean
+    for k in range(m):
+        walks = np.maximum(walks, walks[:, k : k + 1] + walks[k])
+    found = walks[:, int(np.argmax(np.diag(walks)))]
+    return np.rint(found - found.max()).astype(int)
+
+
+def _near_perron(R: arb_mat, *, smooth: bool) -> list[arb]:
+    """Return a positive vector near the Perron vector, by inverse iteration from doubles.
+
+    ``smooth``: R has rows of one size, hence a vector of entries of one size; powers of R find it, and lose none.
+    """
     m = R.nrows()
     doubles = np.array([[float(x.mid()) for x in row] for row in R.tolist()])
     values, vectors = np.linalg.eig(doubles)
     top = int(np.argmax(np.abs(values)))
-    v = arb_mat(m, 1, [arb(float(abs(x))) for x in vectors[:, top]])
+    start = np.ones(m) if smooth else np.abs(vectors[:, top])
+    for _ in range(4 * m + 60 if smooth else 0):
+        start = doubles @ start + np.abs(values[top]) * start
+        start /= start.max()
+    v = arb_mat(m, 1, [arb(float(x)) for x in start])
     middle, shift, last = R.mid(), arb(float(abs(values[top]))), None
     identity = arb_mat(m, m, [int(i == j) for i in range(m) for j in range(m)])
     for _ in range(STEPS):

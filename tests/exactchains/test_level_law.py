@@ -5,11 +5,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exactchains import QQ, DoesNotExist, Enclosure, LevelChain, rational
 from exactchains.solvers import matrix_geometric
+from exactchains.solvers.level_decay import perron_vector
 from exactchains.solvers.level_law import level_law
 from exactchains.truth import InputError
 from proofs_check.check.document import check, loads
@@ -269,3 +271,25 @@ def test_a_class_of_phases_that_is_transient_is_named():
     }
     with pytest.raises(DoesNotExist, match=r"the class of phase 1 \(of 2\) is never left and is transient"):
         level_law(LevelChain.from_blocks(blocks))
+
+
+@given(st.lists(st.integers(-400, 400), min_size=2, max_size=5), st.integers(1, 9))
+@settings(max_examples=40)
+def test_decay_of_rates_over_hundreds_of_decades(powers, scale):
+    """D^-1 B D has the radius of B: here rows of B sum to 10, with one large entry beside small ones."""
+    m = len(powers)
+    rows = [[fmpq(10 - scale if j == (i + 1) % m else 0) + fmpq(scale, m) for j in range(m)] for i in range(m)]
+    R = fmpq_mat([[x * fmpq(2) ** (powers[j] - powers[i]) for j, x in enumerate(row)] for i, row in enumerate(rows)])
+    with ctx.workprec(200):
+        vector = perron_vector(arb_mat(R))
+        ratios = [x / y for x, y in zip((arb_mat(R) * arb_mat([[x] for x in vector])).entries(), vector, strict=True)]
+        assert all(abs(x - 10) < arb(10) ** -30 for x in ratios)
+
+
+def test_a_decay_rate_that_doubles_miss():
+    rows = [["9.1e-53", "4e-209", "1.1e-168"], ["5.4e-13", "0.23", "7.2e-20"], ["1.8e-90", "9.6e-90", "2.8e-49"]]
+    with ctx.workprec(200):
+        R = arb_mat([[arb(x) for x in row] for row in rows])
+        vector = perron_vector(R)
+        ratios = [x / y for x, y in zip((R * arb_mat([[x] for x in vector])).entries(), vector, strict=True)]
+        assert all(abs(x - arb("0.23")) < arb(10) ** -20 for x in ratios)
