@@ -39,8 +39,9 @@ def finding_lines(finding: Finding) -> list[str]:
         f"  difference  {j.difference:+.3g}{ratio}; margin {j.tolerance:.3g} ({j.margin})",
     ]
     if j.verdict is Verdict.UNDECIDED and 0 < j.needed < float("inf"):
-        more = f" in all, {rounded_up(j.needed - e.weight)} more" if j.needed > e.weight else ""
-        text.append(f"  needed      about {rounded_up(j.needed)} {finding.unit}{more}, if the simulator is right")
+        total, more = rounded_up(j.needed), rounded_up(j.needed - e.weight)
+        rest = f" in all, {more} more" if j.needed > e.weight and more != total else ""
+        text.append(f"  needed      about {total} {finding.unit}{rest}, if the simulator is right")
     if finding.diagnosis is not None:
         text += [f"  matches     {s.fault} ({_would_be(s)})" for s in finding.diagnosis.matches]
         if not finding.diagnosis.matches and j.verdict is Verdict.DISAGREES:
