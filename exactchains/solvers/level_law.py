@@ -85,7 +85,10 @@ class LevelLaw:
 
     @cached_property
     def certificate(self) -> dict[str, Any] | None:
-        """A certificate of kind *level-law* for the first levels, the mean and the decay."""
+        """A certificate of kind *level-law* for the first levels, the mean and the decay.
+
+        None where R was found in balls, or the law is spread too far for integers of one size.
+        """
         from exactchains.solvers.law_certificate import law_certificate
 
         for _ in range(ATTEMPTS):
@@ -93,7 +96,10 @@ class LevelLaw:
                 return law_certificate(self, digits=self.digits)
             except (Undecided, ZeroDivisionError):  # the law is spread too far for integers of this size
                 self._summation(2 * max(self._working, self.digits + 4))
-        return law_certificate(self, digits=0)
+        try:
+            return law_certificate(self, digits=0)
+        except (Undecided, ZeroDivisionError):
+            return None
 
     def _certain(self, quantity: Callable[[Summation], list[Any]]) -> list[Enclosure]:
         """Return enclosures with the digits of the law, with more working digits where they are needed."""

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exactchains import QQ, DoesNotExist, Enclosure, LevelChain, rational
-from exactchains.solvers import matrix_geometric
+from exactchains.solvers import law_certificate, matrix_geometric
 from exactchains.solvers.level_decay import perron_vector
 from exactchains.solvers.level_law import level_law
-from exactchains.truth import InputError
+from exactchains.truth import InputError, Undecided
 from proofs_check.check.document import check, loads
 
 from .level_chains import generator, phase_service, pollaczek, service_moments, single_server, text
@@ -293,3 +293,11 @@ def test_a_decay_rate_that_doubles_miss():
         vector = perron_vector(R)
         ratios = [x / y for x, y in zip((R * arb_mat([[x] for x in vector])).entries(), vector, strict=True)]
         assert all(abs(x - arb("0.23")) < arb(10) ** -20 for x in ratios)
+
+
+def test_no_certificate_where_integers_of_one_size_do_not_hold_the_law(monkeypatch):
+    def refused(law, digits):
+        raise Undecided("no integer bounds of the law at this precision")
+
+    monkeypatch.setattr(law_certificate, "law_certificate", refused)
+    assert level_law(single_server("1/2"), digits=5).certificate is None
