@@ -8,10 +8,11 @@ import click
 
 from exactchains.truth import InputError, PrecisionExhausted
 from proofs_check.cli.progress import progress
-from proofs_check.store import Contradiction, Store, export, merge
+from proofs_check.store import Contradiction, Store, checked_export, export, merge
 from proofs_check.store.question import VALUES
 from proofs_check.sweeps.cost import cost
 from proofs_check.sweeps.engine import Engine, dask, local
+from proofs_check.sweeps.phase_figure import checked_phase, phase_figure
 from proofs_check.sweeps.spec import Spec, read_spec
 from proofs_check.sweeps.study import Swept, missing, sweep
 
@@ -54,6 +55,10 @@ def command(
         raise InputError("--scheduler needs --engine dask")
     if asked is None and (dry_run or retry or figure or not (others or files)):
         raise InputError("give SPEC.toml, or --merge or --export for what is in the store")
+    for file in files:  # before the sweep: what cannot be written should not show after hours
+        checked_export(file)
+    if figure is not None and asked is not None:
+        checked_phase(asked, figure)
     if dry_run and asked is not None:
         _dry(asked, store)
         return
@@ -70,8 +75,6 @@ def command(
     for file in files:
         click.echo(f"wrote {export(mine, file, costs=costs)}", err=True)
     if figure is not None and done is not None and asked is not None:
-        from proofs_check.sweeps.phase_figure import phase_figure
-
         click.echo(f"wrote {phase_figure(asked, done.boundary, figure)}", err=True)
     if done is not None:
         _judged(done, [answer.reason for _, answer in mine if answer.reason])

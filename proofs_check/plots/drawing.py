@@ -5,6 +5,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,20 @@ def draw(figure: Figure, path: Path) -> None:
             axes[-1].xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
 
 
+def checked_figure(path: Path) -> None:
+    """Raise what can be known before there is anything to draw: the ending, and that matplotlib is there.
+
+    Raises
+    ------
+    InputError
+        Another ending, or matplotlib is not installed.
+    """
+    if path.suffix not in FORMATS:
+        raise InputError(f"--out {path.name}: figures are written as {', '.join(FORMATS)}")
+    if find_spec("matplotlib") is None:
+        raise InputError("figures need matplotlib; install it with `pip install 'exaq[plot]'`")
+
+
 @contextmanager
 def saved(path: Path, size: tuple[float, float]) -> Iterator[Any]:
     """Yield an empty figure of ``size`` inches, and write it to ``path``: the same bytes every time.
@@ -64,13 +79,10 @@ def saved(path: Path, size: tuple[float, float]) -> Iterator[Any]:
     InputError
         Another ending, or matplotlib is not installed.
     """
-    if path.suffix not in FORMATS:
-        raise InputError(f"--out {path.name}: figures are written as {', '.join(FORMATS)}")
-    try:
-        import matplotlib as mpl
-        from matplotlib.figure import Figure as Canvas
-    except ImportError:
-        raise InputError("figures need matplotlib; install it with `pip install 'exaq[plot]'`") from None
+    checked_figure(path)
+    import matplotlib as mpl
+    from matplotlib.figure import Figure as Canvas
+
     with mpl.rc_context(STYLE):
         canvas = Canvas(figsize=size)
         yield canvas

@@ -31,8 +31,7 @@ def export(rows: Iterable[tuple[Question, Answer]], path: str | Path, *, costs: 
         Another ending, no rows, or Parquet without pyarrow.
     """
     place = Path(path)
-    if place.suffix not in FORMATS:
-        raise InputError(f"export {place.name!r}: its ending names no format; end it in {', '.join(FORMATS)}")
+    checked_export(place)
     ordered = sorted(rows, key=lambda row: row[0].order)
     if not ordered:
         raise InputError(f"export {place.name!r}: the store has no such rows yet; run the sweep first")
@@ -41,6 +40,22 @@ def export(rows: Iterable[tuple[Question, Answer]], path: str | Path, *, costs: 
     new.write_bytes(content)
     new.replace(place)  # never half a file
     return place
+
+
+def checked_export(place: Path) -> None:
+    """Raise what can be known before there are rows: the ending, its library, the folder.
+
+    Raises
+    ------
+    InputError
+        Another ending, Parquet without pyarrow, or no such folder.
+    """
+    if place.suffix not in FORMATS:
+        raise InputError(f"export {place.name!r}: its ending names no format; end it in {', '.join(FORMATS)}")
+    if place.suffix == ".parquet" and find_spec("pyarrow") is None:
+        raise InputError("export: Parquet needs pyarrow (pip install pyarrow); CSV and JSON need nothing")
+    if not place.parent.is_dir():
+        raise InputError(f"export {str(place)!r}: there is no folder {str(place.parent)!r}; make it first")
 
 
 def flat(rows: Rows, costs: bool) -> tuple[list[str], list[dict[str, Any]]]:
@@ -104,8 +119,6 @@ def _json(rows: Rows, costs: bool) -> bytes:
 
 
 def _parquet(rows: Rows, costs: bool) -> bytes:
-    if find_spec("pyarrow") is None:
-        raise InputError("export: Parquet needs pyarrow (pip install pyarrow); CSV and JSON need nothing")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

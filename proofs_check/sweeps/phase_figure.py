@@ -10,10 +10,10 @@ from exactchains.number import parse
 from exactchains.truth import InputError
 from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Parameter
-from proofs_check.plots.drawing import draw
+from proofs_check.plots.drawing import checked_figure, draw
 from proofs_check.plots.figure import MAX_SERIES, Figure, Panel, Point, Series, axis_label, greek
 from proofs_check.sweeps.crossings import Bracket
-from proofs_check.sweeps.spec import Spec
+from proofs_check.sweeps.spec import Comparison, Spec
 
 
 def phase_figure(spec: Spec, found: Sequence[Bracket], path: Path) -> Path:
@@ -24,10 +24,7 @@ def phase_figure(spec: Spec, found: Sequence[Bracket], path: Path) -> Path:
     InputError
         There is no other axis, nothing was found, or more than eight lines would be needed.
     """
-    b = spec.boundary
-    others = [next(iter(axis)) for axis in spec.axes if b is None or list(axis) != [b.over]]
-    if b is None or not others:
-        raise InputError("--figure draws a [boundary] over another axis of [grid]; add one")
+    b, others = checked_phase(spec, path)
     across, *rest = others
     lines: dict[tuple[str, ...], list[Point]] = {}
     seen: dict[tuple[str, ...], int] = {}
@@ -50,6 +47,22 @@ def phase_figure(spec: Spec, found: Sequence[Bracket], path: Path) -> Path:
     up, below = (_named(model.parameter(name)) for name in (b.over, across))
     draw(Figure(title, below, (Panel(up, series, False),), False, note=note), path)
     return path
+
+
+def checked_phase(spec: Spec, path: Path) -> tuple[Comparison, list[str]]:
+    """Return the boundary and the other axes; raise before the sweep what would keep it from being drawn.
+
+    Raises
+    ------
+    InputError
+        There is no boundary or no other axis, or the file is no figure.
+    """
+    checked_figure(path)
+    b = spec.boundary
+    others = [next(iter(axis)) for axis in spec.axes if b is None or list(axis) != [b.over]]
+    if b is None or not others:
+        raise InputError("--figure draws a [boundary] over another axis of [grid]; add one")
+    return b, others
 
 
 def _point(x: fmpq, bracket: Bracket) -> Point:

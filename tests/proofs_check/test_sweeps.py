@@ -20,12 +20,13 @@ from hypothesis import strategies as st
 
 from exactchains.number import parse
 from exactchains.truth import InputError
+from proofs_check.arithmetic import evaluated, names_in
 from proofs_check.catalogue import find
 from proofs_check.cli.main import cli
 from proofs_check.store import Store, StoreError, export
 from proofs_check.sweeps import boundary, from_text, missing, sweep
-from proofs_check.arithmetic import evaluated, names_in
 from proofs_check.sweeps.axis import values
+from proofs_check.sweeps.cost import cost
 from proofs_check.sweeps.engine import Engine, local
 from proofs_check.sweeps.guard import Guard
 from proofs_check.sweeps.schedule import Item
@@ -467,6 +468,33 @@ def test_command_exports_what_the_specification_asks_for_only(run):
     Path("other.toml").write_text(SPEC.replace("11/10", "3/10"))
     run("other.toml", "--store", "a.sqlite", "--export", "a.csv")
     assert len(Path("a.csv").read_text().splitlines()) == 1 + 2 * 3
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        (("--export", "a.csv", "--export", "a.xls"), "names no format"),
+        (("--export", "missing/a.csv"), "no folder 'missing'"),
+        (("--figure", "a.svg"), "[boundary]"),
+        (("--figure", "a.gif"), "written as .svg"),
+    ],
+)
+def test_command_refuses_what_it_could_not_write_before_it_computes(run, wanted, says):
+    assert says in run("study.toml", "--store", "a.sqlite", *wanted, code=2)
+    assert not Path("a.sqlite").exists()
+
+
+def test_trial_points_do_not_fall_in_step_with_the_grid(monkeypatch):
+    tried = []
+
+    def seen(_self, task):
+        tried.append(task["parameters"])
+        return [{"seconds": 1.0, "status": "exact"}]
+
+    monkeypatch.setattr(Guard, "answers", seen)
+    text = 'model = "mm1"\nquantities = ["mean_queue"]\n[grid]\nlam = "1/100..2/5 count 50"\nmu = "1..2 count 20"\n'
+    assert cost(from_text(text).questions(), None).seconds == 1000
+    assert len({p["lam"] for p in tried}) > 2 and len({p["mu"] for p in tried}) > 2
 
 
 def test_dry_run_does_nothing(run):
