@@ -15,10 +15,20 @@ SPECIAL = {
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': "''",
 }  # fmt: skip
+SIGNS = {  # as mathematics, so that pdfLaTeX prints them too
+    "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\varepsilon", "ζ": r"\zeta", "η": r"\eta",
+    "θ": r"\theta", "κ": r"\kappa", "λ": r"\lambda", "μ": r"\mu", "ν": r"\nu", "ξ": r"\xi", "π": r"\pi", "ρ": r"\rho",
+    "σ": r"\sigma", "τ": r"\tau", "φ": r"\varphi", "χ": r"\chi", "ψ": r"\psi", "ω": r"\omega", "Γ": r"\Gamma",
+    "Δ": r"\Delta", "Θ": r"\Theta", "Λ": r"\Lambda", "Π": r"\Pi", "Σ": r"\Sigma", "Φ": r"\Phi", "Ψ": r"\Psi",
+    "Ω": r"\Omega", "∞": r"\infty", "→": r"\to", "←": r"\leftarrow", "≤": r"\le", "≥": r"\ge", "≠": r"\ne",
+    "≈": r"\approx", "−": "-", "√": r"\surd", "∈": r"\in", "∑": r"\sum", "∫": r"\int", "∂": r"\partial",
+}  # fmt: skip
+LATIN = re.compile("[\u0000-\u017f\u2010-\u203a\u20ac]*")  # what pdfLaTeX prints as it stands, near enough
 NUMBER = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:\(([0-9]+)\))?(?:e(-?[0-9]+))?")
 GREEK = {"eps": r"\varepsilon", "alpha": r"\alpha", "lam": r"\lambda", "lambda": r"\lambda", "mu": r"\mu"}
 UPRIGHT = {"E", "Var", "P", "peak"}
 HEADER = r"% needs \usepackage{{booktabs,graphicx,{}siunitx}}"
+FOREIGN = "% has characters that pdfLaTeX does not know: compile with LuaLaTeX or XeLaTeX and a font that has them"
 FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"  # scale down what is too wide, nothing else
 NARROW, LONG = 12, 60  # characters: least width of a heading; longest line of a formula
 ROWS, NOTE, LEAST = 40, 100, 12  # rows of a page; characters of notes that take the room of one; rows at least
@@ -52,7 +62,8 @@ def document(s: "Sheet") -> str:
     )
     reasons = (rf"\textsuperscript{{{letter(i)}}} {escaped(reason)}" for i, reason in enumerate(s.reasons))
     lines += [rf"\par\footnotesize {reason}" for reason in reasons]
-    return "\n".join([*lines, rf"\end{{{table}}}", ""])
+    text = "\n".join([*lines, rf"\end{{{table}}}", ""])
+    return text if LATIN.fullmatch(text) else f"{FOREIGN}\n{text}"
 
 
 def _width(s: "Sheet", widths: list[int]) -> int:
@@ -95,7 +106,11 @@ def escaped(text: str) -> str:
     >>> print(escaped("50% of a_b & {c}"))
     50\\% of a\\_b \\& \\{c\\}
     """
-    return "".join(SPECIAL.get(c, c if c.isprintable() else " ") for c in text)
+    return "".join(SPECIAL.get(c) or _sign(c) for c in text)
+
+
+def _sign(c: str) -> str:
+    return f"${SIGNS[c]}$" if c in SIGNS else c if c.isprintable() else " "
 
 
 def symbol(text: str) -> str:

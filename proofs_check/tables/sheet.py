@@ -208,7 +208,7 @@ def _is_number(cell: Cell) -> bool:
 
 
 def _md(word: str) -> str:
-    return re.sub(r"([\\`*_{}<>#|])", r"\\\1", word)
+    return re.sub(r"([\\`*_{}<>#|&$]|~(?![0-9.-])|\](?=[(:\[]))", r"\\\1", word)
 
 
 def _bars(cells: list[str]) -> str:
@@ -217,4 +217,4 @@ def _bars(cells: list[str]) -> str:
 
 def _inert(word: str) -> str:
     """Return text that no spreadsheet takes for a formula."""
-    return "'" + word if word[:1] in "=+-@" else word
+    return "'" + word if word[:1] in {*"=+-@\t\r"} else word

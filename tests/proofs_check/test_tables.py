@@ -470,6 +470,22 @@ def test_latex_compiles(notation: str, tmp_path):
     assert run.returncode == 0, run.stdout.decode(errors="replace")[-2000:]
 
 
+def test_greek_letters_and_signs_compile_and_other_scripts_name_their_compiler(tmp_path):
+    greek = written(table(replace(from_text(SMALL), title="".join(latex.SIGNS) + " Erdős–Rényi ß €")), "latex")
+    assert latex.FOREIGN not in greek
+    assert written(table(replace(from_text(SMALL), title="待ち行列")), "latex").startswith(latex.FOREIGN)
+    if shutil.which("pdflatex") is None:
+        pytest.skip("pdflatex is not installed")
+    run = typeset([greek], tmp_path)
+    assert run.returncode == 0, run.stdout.decode(errors="replace")[-2000:]
+
+
+def test_markdown_text_is_no_entity_formula_or_link():
+    title = "a &lt;b&gt; $x$ [here](https://example.org) ~~gone~~"
+    line = written(table(replace(from_text(SMALL), title=title)), "md").splitlines()[0]
+    assert line == r"**a \&lt;b\&gt; \$x\$ [here\](https://example.org) \~\~gone\~\~**"
+
+
 def test_a_table_that_would_be_scaled_too_small_is_turned():
     asked = from_text(SMALL)
     columns = tuple(replace(asked.columns[i % 2], heading=f"column {i}") for i in range(8))
