@@ -24,6 +24,8 @@ __all__ = ["ServerSystem", "best_system", "require_stable", "server_system"]
 Weights = Sequence[Sequence[int]]  # by pool and level from 1
 STATES = {1: 200_000, 2: 200_000, 3: 60_000}  # shapes times levels by servers, for sparse factors
 MORE_STATES = 150_000  # for more servers, where GMRES takes over
+MANY_STATES = 600_000  # for few digits of many servers, whose V fits 64 bits
+FEW_DIGITS = 5
 ROUNDS = 6
 
 
@@ -225,7 +227,7 @@ def best_system(policy: Policy, *, n: int, digits: int, most: int | None = None)
     if digits < 1:
         raise InputError(f"digits = {digits}: at least one digit is needed")
     require_stable(policy, n)
-    states, best = most or STATES.get(n, MORE_STATES), None
+    states, best = most or _states(n, digits), None
     effort = _effort(policy, n, digits)
     for _ in range(ROUNDS):
         try:
@@ -278,6 +280,10 @@ def _effort(policy: Policy, n: int, digits: int) -> _Effort:
     return _Effort(digits, decay, 10.0 ** -(digits + 3), 4 + math.ceil(0.55 * digits * math.log(10) / decay))
 
 
+def _states(n: int, digits: int) -> int:
+    return STATES.get(n, MANY_STATES if digits <= FEW_DIGITS else MORE_STATES)
+
+
 def _listed(proof: Certificate) -> dict[str, Any]:
     return {
         "values": [[_spelled(v) for v in row] for row in proof.values],
@@ -328,5 +334,5 @@ def _swept_levels(n: int, effort: _Effort) -> int:
 def _extended(found: ShapeSet, law: NDArray[np.float64], effort: _Effort) -> ServerSystem:
     """Return the system with the law continued from the levels that were swept to all of them."""
     beyond = [law[-1] * math.exp(-effort.decay * (k + 1)) for k in range(effort.top + 1 - len(law))]
-    bits = int(effort.digits * 3.33) + 45
+    bits = int(effort.digits * 3.33) + (45 if effort.digits > FEW_DIGITS else 22)
     return ServerSystem(found.policy, found.n, found, np.vstack([law, *beyond]), effort.top, bits)

@@ -1,7 +1,8 @@
 """Poisson certificates of comparison chains: V with Q V + f <= c (upper) or >= c (lower) on all infinitely many states.
 
 V is free on levels 0..L and alpha l^2 + b_i l + c_i beyond, the form of the exact solution up to terms that decay with
-the mixing of shapes.  Found in doubles, refined against exact residuals, and valued in exact integers.
+the mixing of shapes.  Found in doubles, refined against exact residuals, and valued in exact integers, of 64 bits where
+they suffice.
 """
 
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ __all__ = ["Certificate", "LevelReward", "poisson"]
 
 Objects = NDArray[np.object_]
 SPARE = 36  # bits of V beyond those that the residuals need
+COARSE = 2.0**-20  # residual that is small enough at few bits
+FEW = 62  # bits of integers that numpy adds without overflow
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,10 @@ class _Problem:
     def __post_init__(self) -> None:
         self.m = len(self.chain.shapes)
         self.sign = 1 if self.chain.side == "upper" else -1
+        self.jobs = [
+            np.array([sum(map(sum, lifted(s, self.chain.direction, level))) for s in self.chain.shapes])
+            for level in (0, 1)
+        ]
         self._continuation()
         self._levels()
 
@@ -67,7 +74,7 @@ class _Problem:
         return tuple((self.chain.zero if level == 0 else self.chain.above).T)  # type: ignore[return-value]
 
     def _jobs(self, level: int) -> NDArray[np.int64]:
-        return np.array([sum(map(sum, lifted(s, self.chain.direction, level))) for s in self.chain.shapes])
+        return self.jobs[0] + level * (self.jobs[1] - self.jobs[0])
 
     def _row(self, v: Any) -> Vector:
         return np.bincount(self.chain.above[:, 0], v, self.m)
@@ -164,19 +171,30 @@ class _Exact:
     linear: Objects
     constant: Objects
 
-    def drift(self, level: int, *, beyond: bool = False) -> Objects:
+    def narrowed(self) -> "_Exact":
+        """Return the same V in integers of 64 bits if no drift up to level top + 3 can overflow, else in Python's."""
+        p, far = self.problem, self.problem.top + 4
+        sizes = [max(abs(int(x.max())), abs(int(x.min()))) for x in (self.values, self.linear, self.constant)]
+        largest = max(sizes[0], abs(self.alpha) * far * far + far * sizes[1] + sizes[2])
+        rates = max(int(np.bincount(t[:, 0], t[:, 3]).max()) for t in (p.chain.zero, p.chain.above))
+        total = 2 * (rates + 1) * largest + (p.chain.common << self.bits) * (int(p.reward.at(far).max()) + 1)
+        kind = np.int64 if total < 1 << FEW else object
+        parts = (x.astype(kind) for x in (self.values, self.linear, self.constant))
+        return _Exact(p, self.bits, next(parts), self.alpha, next(parts), next(parts))
+
+    def drift(self, level: int, *, beyond: bool = False) -> Any:
         """Return common 2^bits (Q V + f) at a level; ``beyond``: with the continuation everywhere."""
-        p = self.problem
+        p, kind = self.problem, self.values.dtype
         i, j, step, rate = p.moves(level)
         to = step + level
         free = (to <= p.top) & (not beyond)
-        target = np.empty(len(i), dtype=object)
+        target = np.empty(len(i), dtype=kind)
         target[free] = self.values[to[free], j[free]]
-        t = to[~free].astype(object)
+        t = to[~free].astype(kind)
         target[~free] = self.alpha * t * t + t * self.linear[j[~free]] + self.constant[j[~free]]
         own = self.values[level] if level <= p.top and not beyond else self.continued(level)
-        found = (p.chain.common << self.bits) * p.reward.at(level).astype(object)
-        np.add.at(found, i, rate.astype(object) * (target - own[i]))
+        found = (p.chain.common << self.bits) * p.reward.at(level).astype(kind)
+        np.add.at(found, i, rate.astype(kind) * (target - own[i]))
         return found
 
     def continued(self, level: int) -> Objects:
@@ -190,14 +208,12 @@ class _Exact:
             if not p.reward.slope:
                 self._refine_far(whole)
             if step:
-                excess = np.array([_ratio(int(x) - whole, unit) for x in self.drift(p.top + 1)])
+                excess = _ratios(self.drift(p.top + 1) - whole, unit)
                 more = p.least(excess, response)
                 if p.sign * more > 0:
                     self.constant = self.constant + _fixed(more, self.bits)
-            residual = np.concatenate(
-                [[_ratio(int(x) - whole, unit) for x in self.drift(level)] for level in range(p.top + 1)]
-            )
-            if step and np.abs(residual).max() < 2.0 ** (SPARE - self.bits):
+            residual = np.concatenate([_ratios(self.drift(level) - whole, unit) for level in range(p.top + 1)])
+            if step and np.abs(residual).max() < min(2.0 ** (SPARE - self.bits), COARSE):
                 return
             dx = p.solve(-residual)
             level_mean += _fixed(float(dx[0]), self.bits)
@@ -210,7 +226,7 @@ class _Exact:
         """Correct the continuation of a bounded reward, whose far rows have no slack, by their exact residuals."""
         unit = 1 << self.bits
         rows = self.drift(self.problem.top + 2, beyond=True)
-        dx = self.problem.phase(-np.array([_ratio(int(x) - whole, unit) for x in rows]))
+        dx = self.problem.phase(-_ratios(rows - whole, unit))
         self.linear = self.linear + _fixed(2 * float(dx[0]), self.bits)
         self.constant = self.constant + _fixed_array(np.concatenate([[0.0], dx[1:]]), self.bits)
 
@@ -218,12 +234,12 @@ class _Exact:
         """Return the c that V proves, by exact rows; None: the continuation has the wrong sign far out."""
         p = self.problem
         first, second = (self.drift(p.top + 2 + k, beyond=True) for k in (0, 1))
-        if any(p.sign * int(x) > 0 for x in second - first):
+        if (p.sign * (second - first)).max() > 0:
             return None
-        if p.sign > 0 and (self.alpha < 0 or (self.alpha == 0 and min(int(x) for x in self.linear) < 0)):
+        if p.sign > 0 and (self.alpha < 0 or (self.alpha == 0 and self.linear.min() < 0)):
             return None
         rows = [first, *(self.drift(level) for level in range(p.top + 2))]
-        worst = max(p.sign * int(x) for row in rows for x in row)
+        worst = max(int((p.sign * row).max()) for row in rows)
         return Fraction(p.sign * worst, p.chain.common << self.bits)
 
 
@@ -248,7 +264,9 @@ def poisson(
         _fixed_array(linear, bits),
         _fixed_array(constant + kappa, bits),
     )
+    exact = exact.narrowed()
     exact.refine(float(x[0]), response, steps)
+    exact = exact.narrowed()
     bound = exact.bound()
     if bound is None:
         return None
@@ -262,9 +280,13 @@ def _fixed(x: float, bits: int) -> int:
 
 
 def _fixed_array(x: Vector, bits: int) -> Objects:
+    with np.errstate(over="ignore"):
+        whole = np.floor(np.ldexp(x, bits))  # exact: a shift of the exponent
+    if np.abs(whole).max() < 2.0**FEW:
+        return whole.astype(np.int64)
     flat = np.array([_fixed(v, bits) for v in x.ravel()] + [None], dtype=object)[:-1]
     return flat.reshape(x.shape)
 
 
-def _ratio(x: int, unit: int) -> float:
-    return x / unit
+def _ratios(x: Any, unit: int) -> Vector:
+    return x / float(unit) if x.dtype == np.int64 else np.array([int(v) / unit for v in x])

@@ -1,6 +1,5 @@
 """Targets outside a set of shapes, replaced by larger or smaller loads in an order that the rule keeps."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Literal
 
@@ -15,8 +14,10 @@ Order = Literal["coordinate", "majorisation"]
 
 def split(loads: Loads, direction: tuple[int, ...]) -> tuple[int, Loads]:
     """Return the largest level with loads >= level * direction, and the loads above it: level and shape."""
-    level = min(queue[0] // v for queue, v in zip(loads, direction, strict=True))
-    return level, tuple(tuple(q - level * v for q in queue) for queue, v in zip(loads, direction, strict=True))
+    level = min([queue[0] // v for queue, v in zip(loads, direction, strict=True)])
+    if level == 0:
+        return 0, loads
+    return level, tuple([tuple([q - level * v for q in queue]) for queue, v in zip(loads, direction, strict=True)])
 
 
 def filled(loads: Loads, place: dict[Loads, int], direction: tuple[int, ...], side: Side) -> Loads:
@@ -40,23 +41,22 @@ def transferred(loads: Loads, place: dict[Loads, int], side: Side) -> Loads | No
     :math:`\sum 2^{-q_i}`, the jobs that idle servers will soon miss, is taken.
     """
     queue = loads[0]
-    unit = queue[-1] + 1 - queue[0]
-    found = [
-        (sum(1 << (unit - q + queue[0]) for q in after) * (1 if side == "upper" else -1), after)
-        for after in set(_moves(queue, side))
-        if split((after,), (1,))[1] in place
-    ]
-    return (min(found)[1],) if found else None
+    for a, b in _moves(queue, side):
+        step = -1 if side == "upper" else 1
+        after = (_changed(queue, a, a + step, b, b - step),)
+        if split(after, (1,))[1] in place:
+            return after
+    return None
 
 
-def _moves(queue: tuple[int, ...], side: Side) -> Iterator[tuple[int, ...]]:
+def _moves(queue: tuple[int, ...], side: Side) -> list[tuple[int, int]]:
+    """Return the queues between which a job may move, least change of the sum of 2^-q first: no two are alike."""
     values = sorted(set(queue))
-    for a in values:
-        for b in values:
-            if side == "lower" and b >= a + 2:
-                yield _changed(queue, a, a + 1, b, b - 1)
-            elif side == "upper" and queue[0] < a and (a < b or (a == b and queue.count(a) > 1)):
-                yield _changed(queue, a, a - 1, b, b + 1)
+    if side == "lower":
+        pairs = [(a, b) for a in values for b in values if b >= a + 2]
+        return sorted(pairs, key=lambda x: (1 << (values[-1] - x[0] - 1)) - (1 << (values[-1] - x[1])))
+    pairs = [(a, b) for a in values[1:] for b in values if a < b or (a == b and queue.count(a) > 1)]
+    return sorted(pairs, key=lambda x: (2 << (values[-1] - x[0])) - (1 << (values[-1] - x[1])))
 
 
 def _changed(queue: tuple[int, ...], a: int, to_a: int, b: int, to_b: int) -> tuple[int, ...]:

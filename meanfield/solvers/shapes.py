@@ -1,6 +1,7 @@
 """Comparison chains: loads as (level, shape), shapes from a finite set, targets outside it made larger or smaller."""
 
-from collections import defaultdict
+from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import lcm
 from typing import Any
@@ -10,13 +11,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from exactchains.truth import InputError, PrecisionExhausted
-from meanfield.finite import moved, services
+from meanfield.finite import moved
 from meanfield.models.policy import Loads, Policy
 from meanfield.solvers.replacement import Order, Side, filled, split, transferred
 
 __all__ = ["Comparison", "ShapeSet", "comparison", "grown", "swept_law"]
 
 Ints = NDArray[np.int64]
+LARGE = 100_000  # levels times shapes from which the last sweeps are fewer
 
 
 def lifted(loads: Loads, direction: tuple[int, ...], by: int) -> Loads:
@@ -24,17 +26,11 @@ def lifted(loads: Loads, direction: tuple[int, ...], by: int) -> Loads:
     return tuple(tuple(q + by * v for q in queue) for queue, v in zip(loads, direction, strict=True))
 
 
-@dataclass(frozen=True)
-class Move:
-    """A transition: the loads after it relative to the level before, its rate, and whether a job arrived."""
-
-    target: Loads
-    rate: Any
-    arrival: bool
-
-
 class ShapeSet:
-    """A growing set of shapes with their transitions from level 0 and from any level above, found once each."""
+    """A growing set of shapes with their transitions from level 0 and from any level above, found once each.
+
+    A target is numbered by its shape, ``targets[t]``, whose place in the set is ``index[t]``, -1 outside.
+    """
 
     def __init__(self, policy: Policy, n: int) -> None:
         if policy.direction is None or not policy.monotone:
@@ -47,58 +43,76 @@ class ShapeSet:
         self.policy, self.n = policy, n
         self.shapes: list[Loads] = []
         self.place: dict[Loads, int] = {}
-        self.moves: list[tuple[list[Move], list[Move]]] = []
-        self.waiting: dict[Loads, list[tuple[int, int, Move]]] = defaultdict(list)
-        self.inner: list[tuple[int, int, int, int, Any]] = []  # where (0: level 0, 1: above), i, j, step, rate
+        self.targets: list[Loads] = []
+        self.index: list[int] = []
+        self.rates: dict[Any, int] = {}
+        self._numbers: dict[Loads, int] = {}
+        self._moves = array("q")  # rows of six: see table
         self.add(tuple((0,) * size for size in policy.pools.sizes(n)))
 
     def add(self, shape: Loads) -> None:
-        """Add a shape, its transitions, and those of others into it."""
+        """Add a shape and its transitions."""
         i = self.place[shape] = len(self.shapes)
         self.shapes.append(shape)
-        self.moves.append((self._moves(shape, 0), self._moves(shape, 1)))
-        for where, j, move in self.waiting.pop(shape, []):
-            self.inner.append((where, j, i, split(move.target, self.direction)[0], move.rate))
+        self.index[self._number(shape)] = i
         for where in (0, 1):
-            for move in self.moves[i][where]:
-                step, target = split(move.target, self.direction)
-                if target in self.place:
-                    self.inner.append((where, i, self.place[target], step, move.rate))
-                else:
-                    self.waiting[target].append((where, i, move))
+            for loads, rate, arrival in self._transitions(shape, where):
+                step, target = split(loads, self.direction)
+                number = self.rates.setdefault(rate, len(self.rates))
+                self._moves.extend((where, i, self._number(target), step, number, arrival))
 
-    def _moves(self, shape: Loads, level: int) -> list[Move]:
-        """Return transitions of ``shape`` at a level, targets shifted down by that level."""
-        loads, arrival = lifted(shape, self.direction, level), self.n * self.policy.load
-        found = [
-            Move(lifted(moved(loads, pool, k, 1), self.direction, -level), arrival * chance, True)
-            for (pool, k), chance in self.policy.law(loads).items()
-        ]
-        for target, rate in services(self.policy, loads):
-            found.append(Move(lifted(target, self.direction, -level), rate, False))
-        return found
+    def _number(self, shape: Loads) -> int:
+        number = self._numbers.setdefault(shape, len(self.targets))
+        if number == len(self.targets):
+            self.targets.append(shape)
+            self.index.append(-1)
+        return number
 
-    def entering(self, law: NDArray[np.float64]) -> dict[Loads, float]:
-        """Return the flow into every shape outside the set, for a law by level and shape."""
-        weight = law[0], law[1:].sum(axis=0)
-        return {
-            shape: sum(float(weight[where][i]) * _float(move.rate) for where, i, move in entries)
-            for shape, entries in self.waiting.items()
-        }
+    def _transitions(self, shape: Loads, level: int) -> Iterator[tuple[Loads, Any, bool]]:
+        """Yield (loads after, rate, whether a job arrived) at a level, loads shifted down by that level."""
+        arrival = self.n * self.policy.load
+        for (pool, k), chance in self.policy.law(lifted(shape, self.direction, level)).items():
+            yield moved(shape, pool, k - level * self.direction[pool], 1), arrival * chance, True
+        for pool, (queue, speed) in enumerate(zip(shape, self.policy.pools.speeds, strict=True)):
+            for k in set(queue):
+                if level or k:
+                    yield moved(shape, pool, k, -1), queue.count(k) * speed, False
+
+    def table(self) -> Ints:
+        """Return the transitions: where (0: level 0, 1: above), shape, target, levels up, rate number, arrival."""
+        return np.array(self._moves, dtype=np.int64).reshape(-1, 6)
+
+    def speeds(self) -> NDArray[np.float64]:
+        """Return the numbered rates in doubles."""
+        return np.array([_float(rate) for rate in self.rates])
+
+    def entering(self, law: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the flow into every target's shape outside the set, 0 for those inside; a law by level and shape."""
+        where, i, target, _, rate, _ = self.table().T
+        weight = np.array([law[0], law[1:].sum(axis=0)])
+        flow = np.bincount(target, weight[where, i] * self.speeds()[rate], len(self.targets))
+        return np.where(np.array(self.index) < 0, flow, 0.0)
 
     def leaving(self, law: NDArray[np.float64]) -> float:
         """Return the flow out of the set."""
-        return sum(self.entering(law).values())
+        return float(self.entering(law).sum())
 
-    def replaced(self, move: Move, side: Side, order: Order) -> Loads | None:
+    def located(self, loads: Loads | None) -> tuple[int, int]:
+        """Return level and place of loads whose shape is in the set; (0, -1) for None."""
+        if loads is None:
+            return 0, -1
+        level, shape = split(loads, self.direction)
+        return level, self.place[shape]
+
+    def replaced(self, target: Loads, arrival: bool, side: Side, order: Order) -> Loads | None:
         """Return the target made larger (upper) or smaller (lower) until its shape is in the set; None: no move."""
         if order == "majorisation":
-            loads = transferred(move.target, self.place, side)
+            loads = transferred(target, self.place, side)
             if loads is not None:
                 return loads
-        if move.arrival == (side == "lower"):
+        if arrival == (side == "lower"):
             return None
-        return filled(move.target, self.place, self.direction, side)
+        return filled(target, self.place, self.direction, side)
 
 
 @dataclass(frozen=True)
@@ -117,49 +131,47 @@ class Comparison:
 
 def comparison(found: ShapeSet, side: Side, order: Order = "coordinate") -> Comparison:
     """Return the chain above (or below) the true one in an order: same rates, some targets replaced."""
-    tables: list[list[tuple[int, int, int, Any]]] = [[], []]
-    for where, i, j, step, rate in found.inner:
-        tables[where].append((i, j, step, rate))
-    known: dict[tuple[Loads, bool], Loads | None] = {}
-    for entries in found.waiting.values():
-        for where, i, move in entries:
-            key = move.target, move.arrival
-            if key not in known:
-                known[key] = found.replaced(move, side, order)
-            loads = known[key]
-            if loads is not None:
-                step, target = split(loads, found.direction)
-                tables[where].append((i, found.place[target], step, move.rate))
-    rates = {rate for table in tables for *_, rate in table}
-    common = lcm(*(int(rate.q) for rate in rates))
-    whole = {rate: int((rate * common).p) for rate in rates}
-    zero, above = (
-        np.array([(i, j, k, whole[rate]) for i, j, k, rate in t if i != j or k], dtype=np.int64).reshape(-1, 4)
-        for t in tables
-    )
+    where, i, target, step, rate, arrival = found.table().T
+    j, step = np.array(found.index)[target], step.copy()
+    outside = np.flatnonzero(j < 0)
+    codes, which = np.unique(2 * target[outside] + arrival[outside], return_inverse=True)
+    instead = [found.replaced(found.targets[int(c) // 2], bool(c % 2), side, order) for c in codes]
+    ends = [found.located(x) for x in instead]
+    if ends:
+        up, end = np.array(ends).T
+        j[outside], step[outside] = end[which], step[outside] + up[which]
+    common = lcm(*(int(x.q) for x in found.rates))
+    whole = np.array([int((x * common).p) for x in found.rates], dtype=np.int64)
+    kept = (j >= 0) & ((i != j) | (step != 0))
+    rows = np.column_stack([i, j, step, whole[rate]])
+    zero, above = (rows[kept & (where == k)] for k in (0, 1))
     return Comparison(found.shapes, found.policy, found.n, found.direction, side, zero, above, common)
 
 
-def grown(found: ShapeSet, *, threshold: float, levels: int, most: int) -> tuple[ShapeSet, NDArray[np.float64]]:
+def grown(
+    found: ShapeSet, *, threshold: float, levels: int, most: int, law: NDArray[np.float64] | None = None
+) -> tuple[ShapeSet, NDArray[np.float64]]:
     """Add the shapes whose inflow from the set exceeds ``threshold``; return the set and its approximate law by level.
 
-    Power steps of the chain that stays put instead of leaving the set; the selection is a guess that no bound needs.
+    Power steps of the chain that stays put instead of leaving the set, from ``law`` where one is known; the selection
+    is a guess that no bound needs.
 
     Raises
     ------
     PrecisionExhausted
         More than ``most`` shapes would be needed; the set keeps those found before.
     """
-    law = np.ones((levels + 1, len(found.shapes))) / ((levels + 1) * len(found.shapes))
+    if law is None or law.shape != (levels + 1, len(found.shapes)):
+        law = np.ones((levels + 1, len(found.shapes))) / ((levels + 1) * len(found.shapes))
     while True:
         law = _swept(found, law, 30)
-        new = [shape for shape, flow in found.entering(law).items() if flow > threshold]
-        if not new:
-            return found, _swept(found, law, 200)
+        new = np.flatnonzero(found.entering(law) > threshold)
+        if not len(new):
+            return found, _swept(found, law, 200 if law.size < LARGE else 30)
         if len(found.shapes) + len(new) > most:
             raise PrecisionExhausted(f"n = {found.n}: more than {most} shapes would be needed; ask for fewer digits")
-        for shape in new:
-            found.add(shape)
+        for target in new:
+            found.add(found.targets[target])
         law = np.hstack([law, np.zeros((levels + 1, len(new)))])
 
 
@@ -172,22 +184,21 @@ def swept_law(found: ShapeSet, levels: int) -> NDArray[np.float64]:
 def _swept(found: ShapeSet, law: NDArray[np.float64], sweeps: int) -> NDArray[np.float64]:
     levels, m = law.shape[0] - 1, law.shape[1]
     size = (levels + 1) * m
-    table = np.array([(w, i, j, k, _float(rate)) for w, i, j, k, rate in found.inner]).reshape(-1, 5)
+    where, i, target, step, number, _ = found.table().T
+    j, speed = np.array(found.index)[target], found.speeds()[number]
     rows, columns, rates = [], [], []
     for level in range(levels + 1):
-        part = table[table[:, 0] == (level > 0)]
-        target = np.clip(part[:, 3] + level, 0, levels)
-        rows.append(level * m + part[:, 1])
-        columns.append(target * m + part[:, 2])
-        rates.append(part[:, 4])
+        part = (where == (level > 0)) & (j >= 0)
+        rows.append(level * m + i[part])
+        columns.append(np.clip(step[part] + level, 0, levels) * m + j[part])
+        rates.append(speed[part])
     i, j, r = (np.concatenate(x) for x in (rows, columns, rates))
-    i, j = i.astype(np.int64), j.astype(np.int64)
     fastest = found.n * (1 + _float(found.policy.load))
-    step = sp.csr_matrix((r / fastest, (j, i)), shape=(size, size))
     stay = 1 - np.bincount(i, r, size) / fastest
+    move = sp.csr_matrix((r / fastest, (j, i)), shape=(size, size))
     x = law.ravel()
     for _ in range(sweeps):
-        x = step @ x + stay * x
+        x = move @ x + stay * x
     return (x / x.sum()).reshape(levels + 1, m)
 
 
