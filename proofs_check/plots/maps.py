@@ -14,6 +14,7 @@ from proofs_check.refutations.maps import Cell, Label, Slice, known
 
 KEYS = {"title", "papers", "map", "depth"}
 MAX_DEPTH = 9
+SEAM = 0.4  # points of outline in the colour of the cells; else viewers of SVG and PDF show white lines between them
 LOOKS = {  # face colour, hatch
     Label.FAILS: (COLOURS[1], "///"),
     Label.HOLDS: (COLOURS[6], ""),
@@ -92,7 +93,9 @@ def draw_map(shown: Map, path: Path) -> None:
             if not corners:
                 continue
             look: dict[str, Any] = {"facecolor": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0}
-            axis.add_collection(PolyCollection(corners, antialiased=False, **look))
+            axis.add_collection(PolyCollection(corners, facecolor=colour, edgecolor=colour, linewidth=SEAM))
+            if hatch:
+                axis.add_collection(PolyCollection(corners, antialiased=False, **look | {"facecolor": "none"}))
             says = shown.slice.outside if label is Label.OUTSIDE else label.value
             keys.append(Patch(label=f"{says} ({shown.share(label):.1%})", **look))
         axis.set(xlim=(float(across.low), float(across.high)), ylim=(float(up.low), float(up.high)))

@@ -46,13 +46,17 @@ class Axis:
 
 @dataclass(frozen=True)
 class Slice:
-    """A box of two parameters of a claim; ``decide`` labels a cell; ``outside`` says why the claim does not apply."""
+    """A box of two parameters of a claim; ``decide`` labels a cell; ``outside`` says why the claim does not apply.
+
+    ``crossed`` says whether the claim applies in a part of a cell only.
+    """
 
     across: Axis
     up: Axis
     decide: Callable[[Cell], Label]
     fixed: str
     outside: str = ""
+    crossed: Callable[[Cell], bool] = lambda _: False
 
     @property
     def box(self) -> Cell:
@@ -64,12 +68,12 @@ class Slice:
         return [[self.decide((x, y)) for x in columns] for y in rows]
 
     def refined(self, depth: int) -> Iterator[tuple[Cell, Label]]:
-        """Yield cells that cover the box; what is not decided is cut into four, up to ``depth`` times."""
+        """Yield cells that cover the box; what is not decided or crossed is cut into four, up to ``depth`` times."""
         yield from self._refined(self.box, depth)
 
     def _refined(self, cell: Cell, depth: int) -> Iterator[tuple[Cell, Label]]:
         label = self.decide(cell)
-        if label is not Label.UNDECIDED or depth == 0:
+        if depth == 0 or not (label is Label.UNDECIDED or self.crossed(cell)):
             yield cell, label
             return
         for y in _halves(cell[1]):
@@ -131,6 +135,12 @@ def three_choices(cell: Cell) -> Label:
     if _worse(few, loads, CUTS):
         return Label.HOLDS
     return Label.FAILS if _better(many, loads, CUTS) else Label.UNDECIDED
+
+
+def edge_of_stability(cell: Cell) -> bool:
+    """Whether three choices are stable at some points of the cell and have no law at others."""
+    (few, many), (low, high) = cell[1], cell[0]
+    return 3 * few * low < 1 < 3 * many * high
 
 
 def _worse(eps: Fraction, loads: Interval, cuts: int) -> bool:
@@ -195,5 +205,6 @@ SLICES: dict[str, Callable[[str], Slice]] = {
         three_choices,
         "d = 3, limit of many servers, stable loads",
         "no law: lam >= 1/(3 eps)",
+        edge_of_stability,
     ),
 }

@@ -183,6 +183,14 @@ def test_a_wrong_map_names_key_and_line(text, says):
         figures.from_text(text)
 
 
+def test_a_map_follows_the_edge_of_stability():
+    depth = 5
+    cells = [cell for cell, _ in known("noisy.independent.worse-beyond-one-over-d").refined(depth)]
+    crossed = [(x, y) for x, y in cells if 3 * y[0] * x[0] < 1 < 3 * y[1] * x[1]]
+    assert crossed
+    assert all(x[1] - x[0] == Fraction(1, 2**depth) for x, _ in crossed)
+
+
 def test_a_map_is_drawn_to_the_same_bytes(tmp_path):
     pytest.importorskip("matplotlib")
     made = figures.drawn(figures.from_text('map = "age.headline.iid-needed"\ndepth = 3'))
