@@ -116,7 +116,7 @@ POOLED = [
 ]
 
 
-@pytest.mark.parametrize("policy", POOLED, ids=repr)
+@pytest.mark.parametrize("policy", POOLED, ids=lambda policy: type(policy).__name__)
 def test_the_flow_stands_still_and_leads_there(policy):
     found = sampled_equilibrium(policy, digits=20)
     balls, levels = Balls(200), min(len(found.levels[0]), 7)

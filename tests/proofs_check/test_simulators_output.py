@@ -135,7 +135,7 @@ def test_broken_files_end_in_one_clear_line(text, says, tmp_path):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (gzip.compress(b"t_arrive,t_end\n1,2\n"), "compressed with gzip; unpack it first"),
+        (gzip.compress(b"t_arrive,t_end\n1,2\n", mtime=0), "compressed with gzip; unpack it first"),
         ("t_arrive,t_end\n1,2\n".encode("utf-16"), "UTF-16; save it as UTF-8"),
         (b"PAR1\xff", "Parquet; name it .parquet"),
         (b"\x93NUMPY\x01\x00", "an array of numpy"),
@@ -144,6 +144,7 @@ def test_broken_files_end_in_one_clear_line(text, says, tmp_path):
         (b"t_arrive,\0t_end\n1,2\n", "line 1: bytes that are no UTF-8 text"),
         (b"c," * 60_000, "the header line has more than 100000 characters"),
     ],
+    ids=("gzip", "utf-16", "parquet", "numpy", "zip", "no-utf-8", "nul", "long-header"),
 )
 def test_files_that_are_no_text_table_are_named(content, says, tmp_path):
     (tmp_path / "x.csv").write_bytes(content)
