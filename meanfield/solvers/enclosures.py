@@ -15,6 +15,7 @@ from exactchains.number import text, wire
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 from meanfield.finite import reward
 from meanfield.models.policy import Policy
+from meanfield.solvers.effort import FEW_DIGITS, Effort, first_effort, states_for, swept_levels
 from meanfield.solvers.poisson import Certificate, LevelReward, poisson
 from meanfield.solvers.replacement import Order, Side
 from meanfield.solvers.shapes import ShapeSet, comparison, grown, lifted, swept_law
@@ -22,10 +23,6 @@ from meanfield.solvers.shapes import ShapeSet, comparison, grown, lifted, swept_
 __all__ = ["ServerSystem", "best_system", "require_stable", "server_system"]
 
 Weights = Sequence[Sequence[int]]  # by pool and level from 1
-STATES = {1: 200_000, 2: 200_000, 3: 60_000}  # shapes times levels by servers, for sparse factors
-MORE_STATES = 150_000  # for more servers, where GMRES takes over
-MANY_STATES = 600_000  # for few digits of many servers, whose V fits 64 bits
-FEW_DIGITS = 5
 ROUNDS = 6
 
 
@@ -227,8 +224,8 @@ def best_system(policy: Policy, *, n: int, digits: int, most: int | None = None)
     if digits < 1:
         raise InputError(f"digits = {digits}: at least one digit is needed")
     require_stable(policy, n)
-    states, best = most or _states(n, digits), None
-    effort = _effort(policy, n, digits)
+    states, best = most or states_for(n, digits), None
+    effort = first_effort(policy, n, digits)
     for _ in range(ROUNDS):
         try:
             system = _system(policy, n, effort, states)
@@ -242,7 +239,7 @@ def best_system(policy: Policy, *, n: int, digits: int, most: int | None = None)
         best = system
         if mean.has_digits(digits):
             return system
-        effort = effort.raised(mean, system)
+        effort = effort.raised(mean, policy.load, system.found.leaving(system.law))
     best = best or _largest(policy, n, digits, states // 6 if n <= 3 else states)  # sparse factors fill in
     try:
         best.enclosure("mean_queue")
@@ -253,35 +250,6 @@ def best_system(policy: Policy, *, n: int, digits: int, most: int | None = None)
             f"n = {n}: no digit of the mean queue is reached with {states} states{more}"
         ) from error
     return best
-
-
-@dataclass(frozen=True)
-class _Effort:
-    """How far to go: shapes with inflow above ``threshold``, levels to ``top``; a level weighs exp(-decay) more."""
-
-    digits: int
-    decay: float
-    threshold: float
-    top: int
-
-    def raised(self, mean: Enclosure, system: ServerSystem) -> "_Effort":
-        """Return more levels, or more shapes where the flow out of the shapes explains the width."""
-        price = 1 / (1 - _ratio(system.policy.load, fmpq(1)))
-        missing = 10 * max(1.0, _ratio(mean.upper - mean.lower, mean.lower) * 10.0 ** (self.digits - 1))
-        if 3 * price * system.found.leaving(system.law) < _ratio(mean.upper - mean.lower, fmpq(1)):
-            return replace(self, top=self.top + math.ceil(math.log(missing) / self.decay))
-        return replace(self, threshold=self.threshold / missing, top=self.top + max(1, self.top // 8))
-
-
-def _effort(policy: Policy, n: int, digits: int) -> _Effort:
-    direction = ShapeSet(policy, n).direction
-    jobs = sum(size * v for size, v in zip(policy.pools.sizes(n), direction, strict=True))
-    decay = -jobs * math.log(_ratio(policy.load, fmpq(1)))
-    return _Effort(digits, decay, 10.0 ** -(digits + 3), 4 + math.ceil(0.55 * digits * math.log(10) / decay))
-
-
-def _states(n: int, digits: int) -> int:
-    return STATES.get(n, MANY_STATES if digits <= FEW_DIGITS else MORE_STATES)
 
 
 def _listed(proof: Certificate) -> dict[str, Any]:
@@ -298,16 +266,11 @@ def _spelled(x: Any) -> str:
     return f"{'-' if whole < 0 else ''}0x{abs(whole):x}"
 
 
-def _ratio(x: fmpq, y: fmpq) -> float:
-    quotient = x / y
-    return int(quotient.p) / int(quotient.q)
-
-
-def _system(policy: Policy, n: int, effort: _Effort, states: int) -> ServerSystem:
+def _system(policy: Policy, n: int, effort: Effort, states: int) -> ServerSystem:
     found, law = grown(
         ShapeSet(policy, n),
         threshold=effort.threshold,
-        levels=_swept_levels(n, effort),
+        levels=swept_levels(n, effort),
         most=states // (effort.top + 1),
     )
     return _extended(found, law, effort)
@@ -317,9 +280,9 @@ def _largest(policy: Policy, n: int, digits: int, states: int) -> ServerSystem:
     """Return the system for as many digits as fit: shapes by falling inflow until ``states`` are used up."""
     found = ShapeSet(policy, n)
     for fewer in range(1, digits + 1):
-        effort = _effort(policy, n, fewer)
+        effort = first_effort(policy, n, fewer)
         most = max(states // (effort.top + 1), len(found.shapes))
-        levels = _swept_levels(n, effort)
+        levels = swept_levels(n, effort)
         try:
             grown(found, threshold=effort.threshold, levels=levels, most=most)
         except PrecisionExhausted:
@@ -327,11 +290,7 @@ def _largest(policy: Policy, n: int, digits: int, states: int) -> ServerSystem:
     return _extended(found, swept_law(found, levels), effort)
 
 
-def _swept_levels(n: int, effort: _Effort) -> int:
-    return effort.top if n <= 2 else min(effort.top, max(6, 60 // n))
-
-
-def _extended(found: ShapeSet, law: NDArray[np.float64], effort: _Effort) -> ServerSystem:
+def _extended(found: ShapeSet, law: NDArray[np.float64], effort: Effort) -> ServerSystem:
     """Return the system with the law continued from the levels that were swept to all of them."""
     beyond = [law[-1] * math.exp(-effort.decay * (k + 1)) for k in range(effort.top + 1 - len(law))]
     bits = int(effort.digits * 3.33) + (45 if effort.digits > FEW_DIGITS else 22)

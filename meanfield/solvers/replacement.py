@@ -20,9 +20,12 @@ def split(loads: Loads, direction: tuple[int, ...]) -> tuple[int, Loads]:
     return level, tuple([tuple([q - level * v for q in queue]) for queue, v in zip(loads, direction, strict=True)])
 
 
-def filled(loads: Loads, place: dict[Loads, int], direction: tuple[int, ...], side: Side) -> Loads:
-    """Return the loads after jobs are added (upper) or removed (lower) until the shape is in ``place``."""
-    while split(loads, direction)[1] not in place:
+def filled(loads: Loads, place: dict[Loads, int], direction: tuple[int, ...], side: Side, order: Order) -> Loads:
+    """Return the loads after jobs are added (upper) or removed (lower) until the shape is in ``place``.
+
+    In weak majorisation until one transfer more is enough.
+    """
+    while True:
         by_pool = list(enumerate(zip(loads, direction, strict=True)))
         if side == "upper":  # the server that one more job fills least
             _, pool = min((Fraction(queue[0] + 1, v), j) for j, (queue, v) in by_pool)
@@ -30,7 +33,11 @@ def filled(loads: Loads, place: dict[Loads, int], direction: tuple[int, ...], si
         else:
             _, pool = max((Fraction(queue[-1], v), -j) for j, (queue, v) in by_pool)
             loads = moved(loads, -pool, loads[-pool][-1], -1)
-    return loads
+        if split(loads, direction)[1] in place:
+            return loads
+        after = transferred(loads, place, side) if order == "majorisation" else None
+        if after is not None:
+            return after
 
 
 def transferred(loads: Loads, place: dict[Loads, int], side: Side) -> Loads | None:

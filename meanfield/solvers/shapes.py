@@ -112,7 +112,7 @@ class ShapeSet:
                 return loads
         if arrival == (side == "lower"):
             return None
-        return filled(target, self.place, self.direction, side)
+        return filled(target, self.place, self.direction, side, order)
 
 
 @dataclass(frozen=True)

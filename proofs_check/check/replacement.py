@@ -40,7 +40,8 @@ class Replacement:
             raise Rejected("the set of shapes is too sparse: replacements take too many steps")
 
     def _filled(self, loads: Loads) -> Loads:
-        while not self._inside(loads):
+        """Return the loads after jobs come or go one by one, until their shape, or that after a transfer, is inside."""
+        while True:
             self._step()
             pools = list(enumerate(zip(loads, self.system.direction, strict=True)))
             if self.upper:
@@ -49,7 +50,11 @@ class Replacement:
             else:
                 _, pool = max((Fraction(queue[-1], v), -j) for j, (queue, v) in pools)
                 loads = moved(loads, -pool, loads[-pool][-1], -1)
-        return loads
+            if self._inside(loads):
+                return loads
+            instead = self._transferred(loads) if self.order == "majorisation" else None
+            if instead is not None:
+                return instead
 
     def _transferred(self, loads: Loads) -> Loads | None:
         """Return the loads after one job changes its queue, with the least change of sum 2^-q; None: none is inside."""

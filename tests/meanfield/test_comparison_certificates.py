@@ -14,7 +14,7 @@ from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 from meanfield.solvers.enclosures import server_system
-from meanfield.solvers.replacement import split, transferred
+from meanfield.solvers.replacement import filled, split, transferred
 from proofs_check.check.document import check, loads
 from proofs_check.check.exact import Rejected
 from proofs_check.check.routing import System
@@ -207,6 +207,22 @@ def test_replacements_are_ordered_and_keep_the_number_of_jobs(side):
         assert all(a <= b for a, b in zip(*sums, strict=True))
         assert sums[0][-1] == sums[1][-1]
         assert split(found, (1,))[1] in inside
+
+
+@pytest.mark.parametrize("order", ["coordinate", "majorisation"])
+@pytest.mark.parametrize("side", ["upper", "lower"])
+def test_added_or_removed_jobs_are_ordered_and_as_few_as_a_transfer_allows(side, order):
+    """In weak majorisation a transfer after the last job saves jobs; never is the result on the wrong side."""
+    inside = {((0, 0, 0, 0),): 0, ((0, 0, 1, 3),): 0, ((0, 0, 2, 2),): 0, ((0, 0, 0, 5),): 0, ((0, 1, 1, 2),): 0}
+    for queue in combinations_with_replacement(range(5), 4):
+        found = filled((queue,), inside, (1,), side, order)
+        low, high = (queue, found[0]) if side == "upper" else (found[0], queue)
+        sums = [list(accumulate(sorted(q, reverse=True))) for q in (low, high)]
+        assert all(a <= b for a, b in zip(*sums, strict=True))
+        assert split(found, (1,))[1] in inside
+        if order == "majorisation":
+            plain = filled((queue,), inside, (1,), side, "coordinate")
+            assert abs(sum(found[0]) - sum(queue)) <= abs(sum(plain[0]) - sum(queue))
 
 
 def test_a_tail_needs_moments():

@@ -17,7 +17,7 @@ from meanfield.models.noisy import PowerOfD
 from meanfield.models.pools import Pools
 from meanfield.models.random import RandomBySpeed, Threshold
 from meanfield.models.shortest import JSQ, PoolPowerOfD, SpeedAwareJSQ
-from meanfield.solvers import enclosures
+from meanfield.solvers import effort
 from meanfield.solvers.enclosures import server_system
 from meanfield.solvers.one_gate import one_gate
 from meanfield.solvers.quantities import balancing_quantity
@@ -178,7 +178,7 @@ def test_starving_rules_on_two_servers():
 
 def test_too_many_digits_cost_no_more_than_the_states_and_leave_the_best_bounds(monkeypatch):
     """The bounds that the refusal names enclose the truth, and the digits that it offers are reached."""
-    monkeypatch.setitem(enclosures.STATES, 3, 1500)
+    monkeypatch.setitem(effort.STATES, 3, 1500)
     policy = PowerOfD("4/5", 2, 1, "1/2")
     with pytest.raises(PrecisionExhausted, match="ask for at most") as refused:
         balancing_quantity(policy, "mean_queue", n=3, digits=30)
