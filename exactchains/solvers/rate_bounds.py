@@ -137,7 +137,7 @@ class Enclosing:
         cost = start @ (self.up @ first.width) @ inverse  # of the width of G, over 2^bits
         enough = math.frexp(float(cost[start > 0].min(initial=1.0)))[1] - self.bits - 3
         middle, remainder, exponent = self.work.divided(fixed(start, self.bits), self.near, enough)
-        error = np.ldexp(_most(remainder), exponent)
+        error = np.ldexp(_most(remainder), exponent + self.bits)
         return bounds.around(middle, _doubles(middle, self.bits), error)
 
     def _quick(self, start: Matrix, bounds: "RateBounds", first: Around) -> Around | None:
@@ -147,7 +147,7 @@ class Enclosing:
         paid, diagonal = R @ below, R * self.work.blocks.diagonal
         error = np.abs(self.up + paid - diagonal) + (3 * len(R) + 96) * UNIT * (self.up + paid + diagonal)
         try:
-            return bounds.around((R, np.zeros_like(R)), R, error)
+            return bounds.around((R, np.zeros_like(R)), R, np.ldexp(error, self.bits))
         except Undecided:
             return None
 
@@ -166,13 +166,15 @@ class RateBounds:
         self.diagonal, self.inverse, self.bits = blocks.diagonal, inverse, first.bits
         self.error = relative_error(len(up))
         self.inner = local + up @ ((first.doubles + np.ldexp(first.width, -first.bits)) * UP)
-        self.lift = up @ first.width
+        self.lift, self.entered = up @ first.width, up > 0
         t = inverse @ self.diagonal
         if not ((t > 0) & (self.diagonal * t * (1 - self.error) > self.inner @ t * (1 + self.error))).all():
             raise Undecided("no M-matrix vector at this precision")
 
     def around(self, whole: fmpz_mat | tuple[Matrix, Matrix], R: Matrix, remainder: Matrix) -> Around:
-        """Return R -+ W with W M(X + D) >= remainder + R up D; ``remainder`` bounds |up - R M(X)|.
+        """Return R -+ W with W M(X + D) >= remainder + R up D; ``remainder`` bounds |up - R M(X)| in units of 2^-bits.
+
+        Zeros of R are right where up is zero and no transition leads in from an entry that is not zero.
 
         Raises
         ------
@@ -180,7 +182,9 @@ class RateBounds:
             No such W was found with the roundings counted.
         """
         diagonal, inverse, inner, live = self.diagonal, self.inverse, self.inner, R > 0
-        spread = np.where(live, (np.ldexp(remainder, self.bits) + R @ self.lift) * (1 + self.error), 0)
+        if ((self.entered | (live.astype(float) @ (inner > 0) > 0)) & ~live).any():
+            raise Undecided("an entry of R is too small for doubles")
+        spread = np.where(live, (remainder + R @ self.lift) * (1 + self.error), 0)
         rounding = 2 * float(inner.sum(0).max(initial=0.0))  # what whole widths may cost
         base = np.where(live, spread + rounding, 0)
         base = base + 16 * self.error * (base @ inverse) * diagonal  # a column far below the others
@@ -207,6 +211,9 @@ def _most(error: Matrix) -> Matrix:
 def _doubles(X: fmpz_mat, bits: int) -> Matrix:
     """Return X / 2^bits, each entry rounded correctly."""
     entries = values(X)
-    excess = max(0, bits - 900)
-    array = np.array([float(x >> excess) for x in entries] if excess else list(map(float, entries)))
-    return np.asarray(np.ldexp(array, excess - bits).reshape(X.nrows(), X.ncols()))
+    if max(entries, default=0).bit_length() > 1000:
+        spare = [max(0, x.bit_length() - 64) for x in entries]
+        array = np.array([math.ldexp(x >> e, e - bits) for x, e in zip(entries, spare, strict=True)])
+    else:
+        array = np.ldexp(np.array(list(map(float, entries))), -bits)
+    return np.asarray(array.reshape(X.nrows(), X.ncols()))

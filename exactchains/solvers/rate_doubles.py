@@ -178,7 +178,7 @@ class TwoWords:
         error += np.abs(left) * (1 + 4 * U) + 4 * U * np.abs(rest)
         error += self.relative * np.outer(size, 2 * self.diagonal + 2 * high.sum(0))
         bounds = RateBounds(self.blocks, self.inverse, first)
-        return bounds.around((R, C), R + C, error)
+        return bounds.around((R, C), R + C, np.ldexp(error, self.bits))
 
 
 def _least(x: Array) -> float:
