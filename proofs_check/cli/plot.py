@@ -11,7 +11,7 @@ from proofs_check.cli.progress import progress
 from proofs_check.cli.words import jobs_option
 from proofs_check.plots import fields, maps, paths
 from proofs_check.plots.arrows import draw_fields
-from proofs_check.plots.drawing import draw
+from proofs_check.plots.drawing import checked_figure, draw
 from proofs_check.plots.figure import Figure, figure
 from proofs_check.tables.evaluation import table
 from proofs_check.tables.spec import Spec, recipes, spec
@@ -38,6 +38,7 @@ def command(name: str | None, out: Path | None, every: bool, jobs: int | None, q
     with processes(jobs) as executor:
         for wanted in plotted() if every else [name or ""]:
             path = out / f"{wanted}.svg" if every else out
+            checked_figure(path)
             made = shown(asked(wanted), quiet, executor)
             if isinstance(made, maps.Map):
                 maps.draw_map(made, path)

@@ -51,12 +51,14 @@ def command(
     short: list[str] = []
     with Store(store, write=True) if store else nullcontext() as kept, processes(jobs) as executor:
         for asked in wanted:
+            paths = {} if out is None else _paths(asked.name, out, form, folder=every)  # before the work, not after
             made = _made(with_settings(asked, digits=digits, notation=notation), kept, executor, quiet)
             short += [f"{made.name}: {reason}" for reason in made.undecided]
             if out is None:
                 click.echo(written(made, form or "text"), nl=False)
             else:
-                for path in _files(made, out, form, folder=every):
+                for kind, path in paths.items():
+                    path.write_text(written(made, kind), encoding="utf-8", newline="\n")
                     click.echo(f"wrote {path}", err=True)
     if short:
         raise PrecisionExhausted("; ".join(short))
@@ -67,12 +69,12 @@ def _made(asked: Spec, store: Store | None, executor: Executor | None, quiet: bo
         return table(asked, progress=report, store=store, executor=executor)
 
 
-def _files(made: Table, out: Path, form: str | None, *, folder: bool) -> list[Path]:
-    """Write one file and its JSON twin, or all formats into a folder; return what was written."""
+def _paths(name: str, out: Path, form: str | None, *, folder: bool) -> dict[str, Path]:
+    """Return the files to write, by format: one file and its JSON twin, or all formats in a folder, which is made."""
     if folder or out.is_dir() or not out.suffix:
         out.mkdir(parents=True, exist_ok=True)
         forms = FORMATS if form is None else {form: FORMATS[form], "json": FORMATS["json"]}
-        paths = {kind: out / f"{made.name}{ending}" for kind, ending in forms.items()}
+        paths = {kind: out / f"{name}{ending}" for kind, ending in forms.items()}
     else:
         by_ending = {ending: kind for kind, ending in FORMATS.items()}
         named = by_ending.get(out.suffix)
@@ -83,7 +85,7 @@ def _files(made: Table, out: Path, form: str | None, *, folder: bool) -> list[Pa
         if kind is None:
             raise InputError(f"--out {out.name}: its ending names no format; add --format, or end it in one of"
                              f" {', '.join(by_ending)}")  # fmt: skip
+        if not out.parent.is_dir():
+            raise InputError(f"--out {out}: there is no folder {str(out.parent)!r}; make it first")
         paths = {kind: out, "json": out if kind == "json" else out.with_suffix(".json")}
-    for kind, path in paths.items():
-        path.write_text(written(made, kind), encoding="utf-8", newline="\n")
-    return list(paths.values())
+    return paths

@@ -62,10 +62,12 @@ def checked_figure(path: Path) -> None:
     Raises
     ------
     InputError
-        Another ending, or matplotlib is not installed.
+        Another ending, no such folder, or matplotlib is not installed.
     """
     if path.suffix not in FORMATS:
         raise InputError(f"--out {path.name}: figures are written as {', '.join(FORMATS)}")
+    if not path.parent.is_dir():
+        raise InputError(f"--out {path}: there is no folder {str(path.parent)!r}; make it first")
     if find_spec("matplotlib") is None:
         raise InputError("figures need matplotlib; install it with `pip install 'exaq[plot]'`")
 

@@ -512,6 +512,12 @@ def test_latex_symbols():
 # The command
 
 
+@pytest.mark.parametrize("out", ["x.pdf", "missing/x.csv"])
+def test_command_refuses_what_it_could_not_write_before_it_computes(monkeypatch, out):
+    monkeypatch.setattr("proofs_check.cli.table.table", None)
+    assert run("P5.mean-age-eps", "--out", out).exit_code == 2
+
+
 def run(*words: str):
     return CliRunner().invoke(cli, ["table", *words])
 
@@ -535,6 +541,7 @@ def test_command_prints_lists_and_writes(tmp_path):
         (["missing.toml"], 2, "missing.toml"),
         (["--all"], 2, "--out DIR"),
         (["P5.mean-age-eps", "--out", "x.pdf"], 2, "names no format"),
+        (["P5.mean-age-eps", "--out", "missing/x.csv"], 2, "no folder 'missing'"),
         (["P5.periodic-q", "--out", "x.csv", "--format", "latex"], 2, "contradicts --out x.csv"),
         (["nope"], 2, "'nope' is not known; `exaq table` lists all"),
         (["P5.mean-age-eps", "--digits", "0"], 2, "0"),
