@@ -95,7 +95,10 @@ class LevelLaw:
             try:
                 return law_certificate(self, digits=self.digits)
             except (Undecided, ZeroDivisionError):  # the law is spread too far for integers of this size
-                self._summation(2 * max(self._working, self.digits + 4))
+                working = 2 * max(self._working, self.digits + 4)
+                if working > MAX_DIGITS:
+                    break
+                self._summation(working)
         try:
             return law_certificate(self, digits=0)
         except (Undecided, ZeroDivisionError):
@@ -105,6 +108,8 @@ class LevelLaw:
         """Return enclosures with the digits of the law, with more working digits where they are needed."""
         working, reached = max(self._working, self.digits + 4), 0
         for _ in range(ATTEMPTS):
+            if working > MAX_DIGITS:
+                break
             try:
                 sums = self._summation(working)
                 with flint.ctx.workprec(sums.prec):

@@ -87,7 +87,8 @@ class RateMatrix:
 
     @cached_property
     def certificate(self) -> dict[str, Any] | None:
-        """A certificate of kind *rates*; None where G was found in balls: null recurrent or of extreme rates."""
+        """A certificate of kind *rates*; None where G was found in balls (null recurrent or of extreme rates), or where
+        no vectors prove its bounds."""
         return rate_certificate(self)
 
     @cached_property

@@ -6,8 +6,10 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from exactchains.level_chain import LevelChain
 from exactchains.solvers.level_drift import Drift, DriftProof
+from exactchains.solvers.level_integers import LevelIntegers
 from exactchains.solvers.rate_bounds import Around, Bounds
 from exactchains.solvers.rate_proof import GAMMA_BITS, rate_proof
+from exactchains.truth import Undecided
 
 if TYPE_CHECKING:
     from exactchains.solvers.matrix_geometric import RateMatrix
@@ -17,10 +19,13 @@ FOUND_BY = {"tool": "exactchains.solvers"}
 
 
 def rate_certificate(rates: "RateMatrix") -> dict[str, Any] | None:
-    """Return the certificate; None where the bounds were found in balls."""
+    """Return the certificate; None where the bounds were found in balls, or no vectors prove them."""
     if rates.work is None and rates.exact is None:
         return None
-    conclusion, proof = rate_parts(rates)
+    try:
+        conclusion, proof = rate_parts(rates)
+    except Undecided:
+        return None
     conclusion["status"], proof["drift"] = rates.status, drift_text(rates.drift)
     problem = level_problem(rates.chain, boundary=False)
     return certificate("rates", problem, conclusion, proof)
@@ -44,10 +49,18 @@ def certificate(kind: str, problem: Any, conclusion: Any, proof: Any) -> dict[st
 
 
 def rate_parts(rates: "RateMatrix") -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the bounds of G and R, and the vectors that prove them."""
+    """Return the bounds of G and R, and the vectors that prove them.
+
+    Raises
+    ------
+    Undecided
+        An inequality that a checker will ask for does not hold.
+    """
     if rates.exact is not None:
         return _exact_parts(rates)
     assert rates.work is not None and isinstance(rates.first, Around)
+    if not _between_solutions(rates.blocks, rates.first, rates.rate):
+        raise Undecided("the bounds of G and R are no sub- and super-solution")
     found = rate_proof(rates.work, rates.first)
     bounds: dict[str, Any] = {"G": _text(rates.first), "R": _text(rates.rate)}
     proof: dict[str, Any] = {"t": [integer_text(x) for x in found.t]}
@@ -56,6 +69,17 @@ def rate_parts(rates: "RateMatrix") -> tuple[dict[str, Any], dict[str, Any]]:
     gamma = rational_text(fmpq(found.gamma, fmpz(1) << GAMMA_BITS))
     vectors = {name: [integer_text(x) for x in getattr(found, name)] for name in ("u", "v")}
     return bounds, proof | {"gamma": gamma} | vectors
+
+
+def _between_solutions(blocks: LevelIntegers, G: Bounds | Around, R: Bounds | Around) -> bool:
+    """Return whether the ends of G and R are nonnegative sub- and super-solutions, in integers as a checker asks."""
+    up = blocks.up * (fmpz(1) << G.bits + R.bits)
+    for sign, first, rate in ((1, G.lower, R.lower), (-1, G.upper, R.upper)):
+        inner = blocks.inner(first, G.bits)
+        sides = (blocks.residual(first, inner, G.bits), rate * inner + up)
+        if any(sign * x < 0 for side in sides for x in side.entries()):
+            return False
+    return all(x >= 0 for low in (G.lower, R.lower) for x in low.entries())
 
 
 def _exact_parts(rates: "RateMatrix") -> tuple[dict[str, Any], dict[str, Any]]:

@@ -89,7 +89,7 @@ class Refinement:
             change = sylvester_sum(step, inverse @ now.error, right)
             size = now.exponent + int(np.frexp(np.abs(change).max())[1])
             finer = max(now.bits, min(bits, 46 - size))
-            steps = np.rint(np.ldexp(change, finer + now.exponent))
+            steps = np.where(G > 0, np.rint(np.ldexp(change, finer + now.exponent)), 0.0)  # zeros of G stay
             now = self._measured(now.X * (fmpz(1) << (finer - now.bits)), now.doubles, (steps, finer))
 
     def _measured(self, X: fmpz_mat, doubles: Array, move: tuple[Array, int]) -> Refined:

@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
+from hypothesis import strategies as st
 
 from exactchains import LevelChain
 
@@ -82,3 +83,16 @@ def logarithmic_reduction(chain: LevelChain, digits: int) -> Any:
             if max(abs(x) for x in change) < mpmath.mpf(10) ** (-2 * digits - 20):
                 return G
         raise AssertionError("no convergence")
+
+
+@st.composite
+def spread_chains(draw: Any, decades: int, most: int = 3) -> LevelChain:
+    """Return a chain with up to ``most`` phases whose rates are 0 or reach from 1e-decades to 1e+decades."""
+    m = draw(st.integers(1, most))
+    rate = st.builds(lambda a, e: f"{a}e{e}", st.integers(1, 999), st.integers(-decades, decades))
+    block = st.lists(st.lists(st.one_of(st.just("0"), rate), min_size=m, max_size=m), min_size=m, max_size=m)
+    up, local, down = draw(block), draw(block), draw(block)
+    edge = [[Fraction(x) + Fraction(y) for x, y in zip(*rows, strict=True)] for rows in zip(local, down, strict=True)]
+    for i, row in enumerate(edge):
+        row[i] = -sum(map(Fraction, up[i])) - sum(x for j, x in enumerate(row) if j != i)
+    return generator(up, local, down, boundary_local=text(edge))

@@ -13,10 +13,10 @@ from exactchains import QQ, DoesNotExist, Enclosure, LevelChain, rational
 from exactchains.solvers import law_certificate, matrix_geometric
 from exactchains.solvers.level_decay import perron_vector
 from exactchains.solvers.level_law import level_law
-from exactchains.truth import InputError, Undecided
+from exactchains.truth import InputError, PrecisionExhausted, Undecided
 from proofs_check.check.document import check, loads
 
-from .level_chains import generator, phase_service, pollaczek, service_moments, single_server, text
+from .level_chains import generator, phase_service, pollaczek, service_moments, single_server, spread_chains, text
 
 CASES = {
     case["id"]: case
@@ -301,3 +301,14 @@ def test_no_certificate_where_integers_of_one_size_do_not_hold_the_law(monkeypat
 
     monkeypatch.setattr(law_certificate, "law_certificate", refused)
     assert level_law(single_server("1/2"), digits=5).certificate is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(spread_chains(40), st.sampled_from([1, 12, 40]))
+def test_certificates_of_laws_over_eighty_decades_are_accepted(chain, digits):
+    try:
+        law = level_law(chain, digits=digits)
+    except (DoesNotExist, PrecisionExhausted):
+        return
+    if law.certificate is not None:
+        accepted(law)

@@ -1,6 +1,7 @@
 """G and R of level chains against closed forms, mpmath, peers' cases and the checker."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from exactchains.solvers.split_product import multiplied, sliced
 from exactchains.truth import InputError, PrecisionExhausted
 from proofs_check.check.document import check, loads
 
-from .level_chains import generator, logarithmic_reduction, single_server
+from .level_chains import generator, logarithmic_reduction, single_server, spread_chains
 
 CASES = {
     case["id"]: case
@@ -358,3 +359,50 @@ def test_rates_from_minus_to_plus_three_hundred_are_contained(data, m):
                     assert all(x.contains(y.value) for x, y in zip(row, want, strict=True))
     except PrecisionExhausted:
         return
+
+
+@settings(max_examples=80, deadline=None)
+@given(spread_chains(40), st.sampled_from([1, 12, 60, 400]))
+def test_certificates_over_eighty_decades_are_accepted(chain, digits):
+    try:
+        rates = rate_matrix(chain, digits=digits)
+    except (DoesNotExist, PrecisionExhausted):
+        return
+    if rates.certificate is not None:
+        accepted(rates.certificate)
+    assert [[x.upper > 0 for x in row] for row in rates.G] == level_integers(chain).reach.tolist()
+
+
+def test_the_remainder_of_rates_counts_however_many_digits():
+    """Beyond 1000 bits it lies below the least double."""
+    chain = generator(
+        [["3.38e-18", "0", "0"], ["0", "0", "0"], ["0", "0", "4.75e-16"]],
+        [["0", "5.62e-19", "4.14e-12"], ["0", "0", "0"], ["7.75e19", "0", "0"]],
+        [["7.48e-15", "5.83e11", "6.6e11"], ["0", "76.4", "0"], ["8.45e-23", "9.19", "5.88"]],
+    )
+    rates = rate_matrix(chain, digits=384)
+    assert rates.method == "cyclic reduction" and rates.certain_digits >= 384
+    accepted(rates.certificate)
+
+
+def test_zeros_of_the_first_passage_stay_exact_at_wide_rates():
+    """Phase 0 is entered from phase 0 only."""
+    chain = generator(
+        [["470000", "0", "0"], ["0", "3.71e-8", "0"], ["0", "0", "6.95e-4"]],
+        [["0", "7.75e-7", "0"], ["0", "0", "0"], ["0", "5.16e8", "0"]],
+        [["8500", "0", "0"], ["0", "0", "7.32e-8"], ["0", "9.13e-4", "7.42e-7"]],
+    )
+    rates = rate_matrix(chain, digits=1)
+    assert rates.method == "cyclic reduction" and all(rates.G[i][0].value == rates.R[i][0].value == 0 for i in (1, 2))
+    accepted(rates.certificate)
+
+
+def test_no_certificate_is_written_that_the_checker_would_refuse():
+    chain = generator([["1", "0"], ["0", "1/2"]], [["0", "1"], ["2", "0"]], [["3", "0"], ["0", "2"]])
+    rates = rate_matrix(chain, digits=20)
+    accepted(rates.certificate)
+    for name in ("first", "rate"):
+        bounds = getattr(rates, name)
+        for width in (bounds.width * 2**-40, -bounds.width):
+            spoiled = replace(rates, **{name: replace(bounds, width=np.rint(width))})
+            assert spoiled.certificate is None
