@@ -9,7 +9,7 @@ keep their relative digits.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ from exactchains.enclosure import Enclosure
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 from meanfield.closed_forms import FluidPoint
 from meanfield.models.policy import Policy
+from meanfield.solvers.krawczyk_certificate import Witness, document
 from meanfield.solvers.sampled import Rule, Shares, rule_of, shares
 
 __all__ = ["SampledPoint", "sampled_equilibrium"]
@@ -45,6 +46,7 @@ class SampledPoint(FluidPoint):
     rest: tuple[fmpq, ...] = ()
     contraction: fmpq = field(default_factory=fmpq)
     uniqueness: str = "in the box"
+    witness: Witness | None = field(default=None, repr=False, compare=False)
 
     def pool_tail(self, pool: int, k: int) -> Enclosure:
         if 0 <= pool < len(self.pools) and k > len(self.levels[pool]):
@@ -56,6 +58,12 @@ class SampledPoint(FluidPoint):
         low = sum((x.lower for x in self.levels[pool]), fmpq(0))
         high = sum((x.upper for x in self.levels[pool]), self.rest[pool])
         return Enclosure(low, high)
+
+    def certificate(self, *, tails: tuple[int, ...] = ()) -> dict[str, Any] | None:
+        """Return the certificate of box, mean queue and tails asked for; None: beyond the caps of the checker."""
+        if self.witness is None:
+            return None
+        return document(self.pools, self.load, self.witness, self.mean_queue, {k: self.tail(k) for k in tails})
 
 
 def sampled_equilibrium(policy: Policy, *, digits: int = 30, levels: int = 0) -> SampledPoint:
@@ -231,7 +239,8 @@ def _proved(system: Balance, bits: int, levels: int) -> SampledPoint:
         for x, r in zip(offset, radius, strict=True):
             if not x + contraction * r < r:
                 raise Undecided("fixed point: the box is not mapped into itself; ask for other digits")
-        return _point(system, p, radius, b, theta, contraction)
+        found = _point(system, p, radius, b, theta, contraction)
+        return replace(found, witness=Witness(system.rule, system.weights, p, radius, theta, inverse))
 
 
 def _exponentials(s: Array) -> Array:
@@ -331,7 +340,8 @@ def _contraction(system: Balance, p: Array, beyond: Array, theta: arb, C: arb_ma
         worst = max(worst, (moved / radius[i]).upper())
     steep = _steepest(system, box, beyond, found.far) / theta
     d, longest = system.rule.d, max(radius, key=float)
-    spread = sum((x for x in beyond[:, 0]), arb(0)) * d * (d - 1)
+    total = sum((x for row in box for x in row), arb(0)) + sum((x for x in beyond[:, 0]), arb(0))
+    spread = sum((x for x in beyond[:, 0]), arb(0)) * d * (d - 1) * total ** max(d - 2, 0)
     rate = max((arb(c * system.policy.load) for c in system.factors), key=float)
     worst = max(worst, (steep * (1 + d * longest) + rate * spread / theta).upper())
     if not (worst < 1 and all(box[j, -1] < 2 * p[j, -1] for j in range(pools))):

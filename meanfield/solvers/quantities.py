@@ -19,7 +19,7 @@ from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 from meanfield.solvers.critical import beyond_recursion, critical_response
 from meanfield.solvers.enclosures import ServerSystem, best_system, require_stable
 from meanfield.solvers.fixed_point import FixedPoint, fixed_point
-from meanfield.solvers.krawczyk import sampled_equilibrium
+from meanfield.solvers.krawczyk import SampledPoint, sampled_equilibrium
 from meanfield.solvers.one_gate import Gate, one_gate
 from meanfield.solvers.two_servers import pair_expectation
 
@@ -214,6 +214,8 @@ def _certificate(system: System, name: str, index: int | None) -> dict[str, Any]
         return system.certificate(name, index) if small else None
     if isinstance(system, FixedPoint):
         return system.certificate(tails=(index,) if name == "tail" and index and index > 1 else ())
+    if isinstance(system, SampledPoint) and (name == "mean_queue" or (name == "tail" and index)):
+        return system.certificate(tails=(index,) if name == "tail" and index else ())
     return None
 
 

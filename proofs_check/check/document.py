@@ -35,6 +35,7 @@ KINDS = {
     "sample": "sampling",
     "domination": "domination",
     "bernstein": "bernstein",
+    "krawczyk": "krawczyk",
 }
 
 Check = Callable[[Any, Any, Any], None]
