@@ -43,7 +43,7 @@ def variance_constant(
 
     Guarantee
     ---------
-    The constant lies in the enclosure.
+    The constant lies in the enclosure; where it is zero the answer is exactly 0, at any size.
 
     Raises
     ------
@@ -56,12 +56,36 @@ def variance_constant(
     for extra in (12, 40, 120, 400):
         law = stationary(chain, digits=digits + extra)
         values = [rational(of(int(i)), f"reward {i}") for i in law.states]
-        if len(set(values)) == 1:
+        if len(set(values)) == 1 or (chain.time == "discrete" and _telescopes(chain, law.states, values)):
             return Enclosure.exact(0)
         found = _constant(chain, law, values, digits + extra)
         if found is not None and found.has_digits(digits):
             return found
     raise PrecisionExhausted(f"could not certify {digits} digits of the variance constant")
+
+
+def _telescopes(chain: FiniteChain, states: Sequence[int], values: Sequence[fmpq]) -> bool:
+    r"""Return whether the variance constant of a discrete class is zero.
+
+    :math:`\sigma^2 = \sum_i \pi_i \sum_j p_{ij} (g_j - g_i + r_i - c)^2`: it is zero if and only if
+    :math:`g_j = g_i + c - r_i` on every transition, that is :math:`g = k c - s` for the steps k and the rewards s on
+    the way from the first state, and one number c for all ways.  (In continuous time r is then constant.)
+    """
+    reward = dict(zip(map(int, states), values, strict=True))
+    ways, mean = {int(states[0]): (0, fmpq(0))}, None
+    waiting = list(ways)
+    for i in waiting:
+        way = ways[i][0] + 1, ways[i][1] + reward[i]
+        for j in (j for j, p in chain.rows[i].items() if p != 0):
+            if j not in ways:
+                ways[j] = way
+                waiting.append(j)
+            steps, gained = way[0] - ways[j][0], way[1] - ways[j][1]
+            if steps and mean is None:
+                mean = gained / steps
+            elif gained != steps * (mean or fmpq(0)):
+                return False
+    return True
 
 
 def _constant(chain: FiniteChain, law: StationaryLaw, values: list[fmpq], digits: int) -> Enclosure | None:

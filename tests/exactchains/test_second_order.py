@@ -6,13 +6,14 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.linalg as la
-from flint import arb, ctx, fmpq
+from flint import arb, ctx, fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exactchains import FiniteChain, InputError, stationary
 from exactchains.domain import rational
 from exactchains.solvers import doubling, transient
+from exactchains.solvers.arrays import chain_from_arrays
 from exactchains.solvers.poisson import variance_constant
 from exactchains.solvers.relaxation import relaxation_rate
 from exactchains.solvers.transient import accumulated_reward, transient_law
@@ -148,8 +149,6 @@ def test_variance_constant_against_the_exact_fundamental_matrix(case, reward):
     f = [rational(x) for x in reward[:size]]
     mean = sum((w * x for w, x in zip(law, f, strict=True)), fmpq(0))
     f = [x - mean for x in f]
-    from flint import fmpq_mat
-
     rows = [[law[j] for j in range(size)] for _ in range(size)]
     for (i, j), q in rates.items():
         rows[i][j] -= rational(q)
@@ -168,6 +167,52 @@ def test_variance_constant_in_discrete_time():
     assert variance_constant(chain, [7, 7]).value == 0
     with pytest.raises(InputError, match="2 states"):
         variance_constant(chain, [1])
+
+
+def walk_of(rows, reward):
+    """Return the variance constant of a discrete chain by exact elimination: f' diag(pi) (2 Z - 1) f."""
+    chain = FiniteChain.from_matrix([[str(x) for x in row] for row in rows], time="discrete")
+    law = list(stationary(chain))
+    f = [rational(x) - sum((w * rational(y) for w, y in zip(law, reward, strict=True)), fmpq(0)) for x in reward]
+    system = [[law[j] - rational(p) + (i == j) for j, p in enumerate(row)] for i, row in enumerate(rows)]
+    g = [x[0] for x in fmpq_mat(system).solve(fmpq_mat([[x] for x in f])).tolist()]
+    return chain, sum((w * x * (2 * y - x) for w, x, y in zip(law, f, g, strict=True)), fmpq(0))
+
+
+@given(st.data(), st.integers(2, 5))
+@settings(max_examples=60)
+def test_variance_constants_that_are_zero_are_exactly_zero(data, size):
+    """Few transitions and few rewards, so that r - c is often a difference of potentials along every transition."""
+    weights = st.lists(st.sampled_from([0, 0, 0, 1, 2]), min_size=size, max_size=size)
+    rows = []
+    for i in range(size):
+        row = data.draw(weights)
+        row[(i + 1) % size] += 1
+        rows.append([Fraction(x, sum(row)) for x in row])
+    potential = data.draw(st.lists(st.integers(-2, 2), min_size=size, max_size=size))
+    reward = [3 + potential[i] - potential[(i + 1) % size] for i in range(size)]
+    if data.draw(st.booleans()):
+        reward[0] += 1
+    chain, truth = walk_of(rows, reward)
+    found = variance_constant(chain, reward, digits=15)
+    assert found.is_exact == (truth == 0) and found.contains(truth) and found.has_digits(15)
+
+
+def test_variance_constant_of_periodic_chains():
+    flip = FiniteChain.from_matrix([[0, 1], [1, 0]], time="discrete")
+    assert variance_constant(flip, [0, 1], digits=30).value == 0
+    entered = FiniteChain.from_matrix([["1/2", "1/2", 0], [0, 0, 1], [0, 1, 0]], time="discrete")
+    assert variance_constant(entered, [9, 0, 1], digits=30).value == 0
+    lazy = FiniteChain.from_matrix([["1e-30", str(1 - Fraction("1e-30"))], [1, 0]], time="discrete")
+    a = 1 - Fraction("1e-30")
+    assert variance_constant(lazy, [0, 1], digits=30).contains(a * (1 - a) / (a + 1) ** 3)
+
+
+def test_variance_constant_of_a_long_cycle_is_zero():
+    size = 4_000
+    i = np.arange(size)
+    cycle = chain_from_arrays(size, i, (i + 1) % size, np.ones(size, int), time="discrete")
+    assert variance_constant(cycle, lambda k: k % 7, digits=20).value == 0
 
 
 def test_variance_of_a_larger_chain():
