@@ -88,18 +88,22 @@ class PowerOfD(Policy):
         inside = _sampled_inside(n, self.d, self.replacement)
 
         def count(k: int) -> int:
-            return at_least[k] if k < len(at_least) else 0
+            return at_least[max(k, 0)] if k < len(at_least) else 0
 
         found = {}
         for j in sorted(set(queue)):
-            chance = inside(count(j)) - inside(count(j + 1)) + self.eps * self._errors(count, inside, j, n)
+            chance = inside(count(j)) - inside(count(j + 1)) + self.eps * self.errors(count, inside, j, n)
             if chance != 0:
                 found[0, j] = chance
         return found
 
-    def _errors(self, count: Any, inside: Any, j: int, n: Any) -> Any:
+    def errors(self, count: Any, inside: Any, j: Any, n: Any) -> Any:
+        """Return what eps multiplies in the chance to join a server with ``j`` jobs, a level or an array of levels.
+
+        ``count`` of k <= 0 is n, all servers; ``inside`` is the chance that all of the sample are among so many.
+        """
         above = count(j + self.g + 1) if self.g is not None else 0 * n
-        below = count(max(j - self.g, 0)) if self.g is not None else n
+        below = count(j - self.g) if self.g is not None else n
         gained = inside(below - count(j + 1)) - inside(below - count(j))
         return gained - (inside(count(j) - above) - inside(count(j + 1) - above))
 
@@ -108,13 +112,13 @@ class PowerOfD(Policy):
         zero, eps = 0 * x[0], domain.convert(self.eps)
 
         def count(k: int) -> Any:
-            return x[k] if k < len(x) else zero
+            return x[max(k, 0)] if k < len(x) else zero
 
         def inside(a: Any) -> Any:
             return a**self.d
 
         return {
-            (0, j): inside(count(j)) - inside(count(j + 1)) + eps * self._errors(count, inside, j, x[0])
+            (0, j): inside(count(j)) - inside(count(j + 1)) + eps * self.errors(count, inside, j, x[0])
             for j in range(len(x))
         }
 

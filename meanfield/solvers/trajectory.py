@@ -111,7 +111,9 @@ def _joined_pieces(policy: Policy, x0: NDArray[np.float64], times: Vector) -> Tr
 def _field(policy: Policy, levels: int) -> Callable[[float, Vector], Vector]:
     """Return the vector field in doubles: by the closed law of power of d, else by the table of the rule."""
     pools, domain = len(policy.pools), Floats()
-    if isinstance(policy, PowerOfD) or policy.sight is None:
+    if isinstance(policy, PowerOfD):
+        return _field_of_power_of_d(policy, levels)
+    if policy.sight is None:
 
         def by_law(_: float, x: Vector) -> Vector:
             tails = [[1.0, *row] for row in x.reshape(pools, levels)]
@@ -131,6 +133,25 @@ def _field(policy: Policy, levels: int) -> Callable[[float, Vector], Vector]:
         return np.asarray((load / gamma * joined[:, :-1] - speed * held[:, 1:]).ravel())
 
     return by_table
+
+
+def _field_of_power_of_d(policy: PowerOfD, levels: int) -> Callable[[float, Vector], Vector]:
+    """Return :func:`meanfield.flow.drift`, all levels at once."""
+    load, eps, j = float(Floats().convert(policy.load)), float(Floats().convert(policy.eps)), np.arange(levels)
+
+    def inside(part: Vector) -> Vector:
+        return part**policy.d
+
+    def by_levels(_: float, x: Vector) -> Vector:
+        tails = np.concatenate([[1.0], x, [0.0]])
+
+        def count(k: NDArray[np.int_]) -> Vector:
+            return tails[np.clip(k, 0, levels + 1)]
+
+        joined = inside(tails[:-2]) - inside(tails[1:-1]) + eps * policy.errors(count, inside, j, 1.0)
+        return np.asarray(load * joined - (tails[1:-1] - tails[2:]))
+
+    return by_levels
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from flint import fmpq
 
 from exactchains.truth import InputError, Truth
+from meanfield.flow import drift
 from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ, SpeedAwareJIQ
 from meanfield.models.noisy import PowerOfD
@@ -16,7 +18,7 @@ from meanfield.solvers.enclosures import server_system
 from meanfield.solvers.fixed_point import fixed_point
 from meanfield.solvers.ranking import faster, ranking
 from meanfield.solvers.refinement import refinement
-from meanfield.solvers.trajectory import trajectory, validated
+from meanfield.solvers.trajectory import _field, trajectory, validated
 
 VALUES = json.loads((Path(__file__).parent.parent / "data" / "noisy_comparison_values.json").read_text())
 TWO = "1/2:3/2,1/2:1/2"
@@ -35,6 +37,14 @@ def test_every_start_leads_to_the_fixed_point():
         assert np.allclose(path.tails[-1][:4], wanted, atol=1e-7)
         assert path.first_entry(wanted, 1e-5) < 120
     assert abs(path.mean_queue([1.0])[-1] - _float(point.mean_queue.lower)) < 1e-6
+
+
+@pytest.mark.parametrize("gap", [None, 0, 1, 3, 40])
+def test_the_field_in_doubles_is_the_exact_drift(gap):
+    policy, tails = PowerOfD("4/5", 3, gap, "2/3"), [fmpq(40 - k, 44) ** 2 for k in range(12)]
+    exact = drift(policy, [[fmpq(1), *tails]])[0]
+    found = _field(policy, len(tails))(0.0, np.array([_float(x) for x in tails]))
+    assert np.allclose(found, [_float(x) for x in exact], rtol=1e-13, atol=1e-15)
 
 
 def test_pools_flow_to_their_balance():

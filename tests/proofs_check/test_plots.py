@@ -246,12 +246,17 @@ def test_paths_of_the_other_kind_are_refused(text: str, says: str):
 
 
 @pytest.mark.parametrize("name", [name for name, place in paths.recipes().items() if paths.paths(place)])
-def test_shipped_paths_are_drawn(drawing, name: str, tmp_path):
-    out = tmp_path / "p.svg"
+def test_shipped_paths_are_drawn_from_the_same_points_each_time(drawing, name: str, tmp_path, monkeypatch):
+    out, figures = tmp_path / "p.svg", []
+
+    def kept(made, path):
+        figures.append(made)
+        drawing.draw(made, path)
+
+    monkeypatch.setattr("proofs_check.cli.plot.draw", kept)
     assert CliRunner().invoke(cli, ["plot", name, "--out", str(out)]).exit_code == 0
-    first = out.read_bytes()
-    assert CliRunner().invoke(cli, ["plot", name, "--out", str(out)]).exit_code == 0
-    assert out.read_bytes() == first
+    assert out.read_text(encoding="utf-8").startswith("<?xml")
+    assert figures == [paths.drawn(paths.paths(paths.recipes()[name]))]
 
 
 # Drift fields
