@@ -10,10 +10,10 @@ from typing import Any
 from exactchains.document import parsed, read_document
 from exactchains.number import parse
 from exactchains.truth import InputError
+from proofs_check.arithmetic import evaluated
 from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Model, spelled
 from proofs_check.store.question import Question
-from proofs_check.arithmetic import evaluated
 
 Axis = Mapping[str, tuple[str, ...]]  # parameters that walk together, and their values
 
