@@ -11,8 +11,8 @@ from meanfield.models.idle import JIQ, SpeedAwareJIQ
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
 from meanfield.models.pools import Pools
-from meanfield.models.random import RandomBySpeed
-from meanfield.models.shortest import JSQ, SpeedAwareJSQ
+from meanfield.models.random import RandomBySpeed, Threshold
+from meanfield.models.shortest import JSQ, PoolPowerOfD, SpeedAwareJSQ
 from meanfield.solvers.quantities import balancing_quantity
 from meanfield.solvers.response import response_ccdf
 from proofs_check.catalogue import constants
@@ -77,6 +77,15 @@ TIES = Parameter(
 COUNTS = Parameter(
     "counts", "counts", "what a queue length counts", kind="choice", choices=("jobs", "waiting"), default="jobs"
 )
+WEIGHTING = Parameter(
+    "weighting",
+    "weighting",
+    "how servers are sampled: alike, or in proportion to speed",
+    kind="choice",
+    choices=("uniform", "speed"),
+    default="uniform",
+)
+SHORT = Parameter("threshold", "threshold", "jobs below which a queue is short", kind="integer", lower=1, default="1")
 
 AT = Parameter("at", "t", "time of response_ccdf", "mean service times", lower=0, required=False)
 
@@ -100,7 +109,7 @@ CONVENTIONS = (
     "unit of time: mean service time at speed 1; Poisson arrivals of rate n lam, exponential service, no jockeying",
     "a queue length counts the job in service unless counts=waiting; pools are numbered from 0, fastest first",
     "without n: the equilibrium of finite mass of the limit of many servers",
-    "samples without replacement unless replacement=yes; ties at random unless the rule says otherwise",
+    "samples without replacement unless replacement=yes (threshold: with); ties at random unless the rule says otherwise",
     "jiq, sa-jiq: fallback=uniform unless set; it starves slow servers at finite n, see stability_limit",
 )
 
@@ -143,5 +152,7 @@ MODELS = (
         "sa-jiq", "join an idle queue of the fastest pool that has one, else the fallback", SpeedAwareJIQ, FALLBACK
     ),
     _pooled("sed", "join the shortest expected delay (q+1)/speed", SED, TIES),
+    _pooled("pool-pod", "shortest of d servers sampled from pools of different speeds", PoolPowerOfD, D, WEIGHTING),
+    _pooled("threshold", "the first of two sampled by speed if it is short, else the other", Threshold, SHORT),
     _pooled("random", "random in proportion to speed", RandomBySpeed),
 )

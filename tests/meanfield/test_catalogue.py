@@ -61,6 +61,17 @@ def test_two_servers_of_pools(name):
     assert abs(total - fmpq(1, 2)) < fmpq(1, 10**5)
 
 
+@pytest.mark.parametrize(("name", "words"), [("pool-pod", {"d": "2", "weighting": "speed"}), ("threshold", {})])
+def test_models_that_sample_pools(name, words):
+    """With speeds as weights both keep each pool busy at the load; at finite n, against few jobs at a server."""
+    (mean,) = _solve(name, "mean_queue", lam="1/2", **TWO, **words)
+    (busy,) = _solve(name, "busy", lam="1/2", index=(1,), **TWO, **words)
+    assert busy.lower <= fmpq(1, 2) <= busy.upper
+    assert fmpq(1, 2) < mean.lower < mean.upper < 1
+    (few,) = _solve(name, "mean_queue", lam="1/2", n="2", buffer="4", **TWO, **words)
+    assert few.value is not None and fmpq(1, 2) < few.value < 1
+
+
 def test_response_time_distribution():
     """M/M/1: exp(-(1 - load) t); the limit of JIQ: one unit stage; the mean is the integral of the tail."""
     (random,) = _solve("random", "response_ccdf", digits=20, pools="1:1", lam="1/2", n="2", at="3")

@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from click.testing import CliRunner
 from flint import fmpq
 
 from meanfield.models.policy import Policy, Server, routed
@@ -16,6 +17,7 @@ from meanfield.solvers.quantities import balancing_quantity
 from proofs_check.check.document import check, loads
 from proofs_check.check.exact import Rejected, rational
 from proofs_check.check.sampled_rule import Rule
+from proofs_check.cli.main import cli
 
 TWO = "1/2:3/2,1/2:1/2"
 
@@ -230,6 +232,20 @@ def test_results_carry_the_certificate():
     found = balancing_quantity(POLICIES["threshold"], "mean_queue", digits=12)
     check(found.certificate)
     check(balancing_quantity(POLICIES["pools"], "tail", index=2, digits=12).certificate)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["pool-pod", f"pools={TWO}", "lam=1/2", "d=2", "--quantity", "mean_queue"],
+        ["threshold", f"pools={TWO}", "lam=1/2", "threshold=2", "--quantity", "tail", "--index", "2"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_the_command_line_writes_and_checks(words, tmp_path):
+    file = str(tmp_path / "c.json")
+    assert CliRunner().invoke(cli, ["solve", *words, "--digits", "15", "--certificate", file]).exit_code == 0
+    assert CliRunner().invoke(cli, ["check", file]).output.startswith(f"ACCEPTED {file}: kind krawczyk")
 
 
 def test_no_certificate_beyond_the_caps_of_the_checker():
