@@ -109,7 +109,7 @@ CONVENTIONS = (
     "unit of time: mean service time at speed 1; Poisson arrivals of rate n lam, exponential service, no jockeying",
     "a queue length counts the job in service unless counts=waiting; pools are numbered from 0, fastest first",
     "without n: the equilibrium of finite mass of the limit of many servers",
-    "samples without replacement unless replacement=yes (threshold: with); ties at random unless the rule says otherwise",
+    "samples without replacement unless replacement=yes (threshold: with); ties at random unless the rule differs",
     "jiq, sa-jiq: fallback=uniform unless set; it starves slow servers at finite n, see stability_limit",
 )
 
