@@ -71,9 +71,9 @@ def equilibrium_near(field: Field, start: Sequence[Any], *, total: Any = None, d
 
     Examples
     --------
-    >>> found = equilibrium_near(lambda x: [x[0] * (1 - x[0]) - x[0] / 4], ["1/2"])
+    >>> found = equilibrium_near(lambda x: [2 - x[0] ** 2], ["1"])
     >>> print(found.values[0].digits(12), found.stability)
-    0.75 attracting
+    1.41421356237 attracting
     """
     begin = [rational(x, "start") for x in start]
     if not 1 <= len(begin) <= MOST or digits < 1:

@@ -9,7 +9,7 @@ from exactchains import LevelChain
 from exactchains.solvers.level_law import level_law
 from meanfield.models.noisy import PowerOfD
 from meanfield.solvers.fixed_point import fixed_point
-from proofs_check.check import comparison
+from proofs_check.check import replacement
 from proofs_check.check import level_law as levels
 from proofs_check.check.document import check, loads
 from proofs_check.check.dyadic import at_least, at_most
@@ -127,7 +127,7 @@ def test_huge_work_is_refused(name):
 
 
 def test_shapes_that_take_many_replacements_are_refused(monkeypatch):
-    monkeypatch.setattr(comparison, "FREE_STEPS", 1000)
+    monkeypatch.setattr(replacement, "FREE_STEPS", 1000)
     with pytest.raises(Rejected, match="too sparse"):
         checked("comparison", JSQ, MEAN, shapes([9000]))
 
