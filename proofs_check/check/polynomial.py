@@ -60,7 +60,7 @@ class Polynomial:
 
     def length(self) -> int:
         """Return the bits of the longest coefficient: long ones cost more than short ones."""
-        return max((c.numerator.bitlength() + c.denominator.bitlength() for c in self.terms.values()), default=0)
+        return max((c.numerator.bit_length() + c.denominator.bit_length() for c in self.terms.values()), default=0)
 
     def scaled(self, factor: Coefficient) -> "Polynomial":
         return Polynomial({m: c * factor for m, c in self.terms.items()})
