@@ -16,11 +16,12 @@ from exactchains.solvers.rate_bounds import Bounds
 from exactchains.truth import PrecisionExhausted, Undecided
 
 EXTRA = 64  # guard bits beside those that the number of steps costs
+OFTEN = 64  # steps after which bounds are formed at every eighth one only
 Rows = list[list[Any]]
 
 
 def ball_bounds(blocks: LevelIntegers, recurrent: bool, digits: int) -> tuple[Bounds, Bounds]:
-    """Return bounds of G and R with ``digits`` certain digits in every entry; ``recurrent`` says that G 1 = 1.
+    """Return bounds of G and R with at least ``digits`` certain digits in every entry; ``recurrent`` says that G 1 = 1.
 
     Guarantee
     ---------
@@ -32,11 +33,12 @@ def ball_bounds(blocks: LevelIntegers, recurrent: bool, digits: int) -> tuple[Bo
     PrecisionExhausted
         The gap did not close.
     """
-    steps = 1200 + 4 * digits
-    for prec in (4 * digits + EXTRA + 64, 8 * digits + 1000):
+    first = 4 * digits + EXTRA + 64
+    for prec in (first, 8 * digits + 1000, 8 * digits + 4000):
+        goal = digits if prec == first else max(digits, prec // 16)  # the steps cost more than the digits
         with flint.ctx.workprec(prec):
             try:
-                return _bounds(blocks, recurrent, digits, steps)
+                return _bounds(blocks, recurrent, goal, prec)  # a step costs more than a bit
             except Undecided:
                 continue
     raise PrecisionExhausted(f"G could not be enclosed to {digits} digits; ask for fewer digits")
@@ -59,7 +61,7 @@ def _bounds(blocks: LevelIntegers, recurrent: bool, digits: int, steps: int) -> 
         hat_kill = _plus(u * Kk, hat_kill)
         k = _plus(u * Kk + d * Kk, k)
         d, u = d * Kd, u * Ku
-        if step >= 4:
+        if step >= 4 and (step < OFTEN or step % 8 == 0):
             closed = _close(blocks, (hat, hat_kill, N, d, u, k), recurrent, digits)
             if closed is not None:
                 return closed

@@ -35,6 +35,7 @@ class LevelLaw:
     digits: int
     _working: int = field(default=0, repr=False)
     _sums: Summation | None = field(default=None, repr=False)
+    _rates: RateMatrix | None = field(default=None, repr=False)
 
     @property
     def rates(self) -> RateMatrix:
@@ -125,7 +126,9 @@ class LevelLaw:
 
     def _summation(self, working: int) -> Summation:
         if self._sums is None or working > self._working:
-            rates = rate_matrix(self.chain, digits=working)
+            rates = self._rates
+            if rates is None or (rates.certain_digits or working) < working:
+                rates = self._rates = rate_matrix(self.chain, digits=working)
             if rates.status != "recurrent":
                 raise DoesNotExist(
                     f"{_unsettled(rates)} {rates.status}: its level does not settle, there is no stationary law"

@@ -13,6 +13,7 @@ from exactchains import QQ, DoesNotExist, Enclosure, LevelChain, rational
 from exactchains.solvers import law_certificate, matrix_geometric
 from exactchains.solvers.level_decay import perron_vector
 from exactchains.solvers.level_law import level_law
+from exactchains.solvers.matrix_geometric import rate_matrix
 from exactchains.truth import InputError, PrecisionExhausted, Undecided
 from proofs_check.check.document import check, loads
 
@@ -312,3 +313,19 @@ def test_certificates_of_laws_over_eighty_decades_are_accepted(chain, digits):
         return
     if law.certificate is not None:
         accepted(law)
+
+
+def test_climbs_of_hundreds_of_decades_are_enclosed():
+    """G_00 is the least root of a quadratic; reduction takes 800 steps, each of which costs a bit or two."""
+    tiny, back = Fraction("1e-250"), Fraction("1e-251")
+    chain = generator([["1", "0"], ["0", "0"]], [["0", str(tiny)], [str(back), "0"]], [[str(tiny), "0"], ["0", "1"]],
+                      boundary_local=[[str(-1 - tiny), str(tiny)], [str(back), str(-back)]])  # fmt: skip
+    law, share = level_law(chain), rational(back / (1 + back))
+
+    def excess(x):
+        return rational(tiny) * (1 + share * x) + x * x + (1 - x) * share * x - (1 + 2 * rational(tiny)) * x
+
+    for rates in (law.rates, rate_matrix(chain, digits=19)):
+        first = rates.G[0][0]
+        assert first.has_digits(19) and excess(first.lower) >= 0 >= excess(first.upper)
+    assert law.mean_level.has_digits(15) and balanced(chain, law, 3)
