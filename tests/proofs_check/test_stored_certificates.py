@@ -2,6 +2,8 @@
 
 import copy
 import json
+from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -62,12 +64,12 @@ def test_no_file_is_stored_without_a_claim_and_none_is_misnamed(name):
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_changed_problem_or_conclusion_is_rejected(name):
-    good = certificate(name)
+    good, once = certificate(name), replace(CLAIMS[name], statement=cache(CLAIMS[name].statement))
     for part in ("problem", "conclusion"):
         places = list(leaves(good[part]))
         for path in places[:: max(1, len(places) // 40)]:
             with pytest.raises(Rejected):
-                check_against(replaced(good, (part, *path), "17*p^3"), CLAIMS[name])
+                check_against(replaced(good, (part, *path), "17*p^3"), once)
 
 
 @pytest.mark.parametrize("name", CLAIMS)
