@@ -110,8 +110,11 @@ class ShapeSet:
             loads = transferred(target, self.place, side)
             if loads is not None:
                 return loads
-        if arrival == (side == "lower"):
+        if side == "lower" and arrival:
             return None
+        if side == "upper" and not arrival:  # at most the job that left comes back; else the service is lost
+            loads = filled(target, self.place, self.direction, side, order) if order == "majorisation" else None
+            return loads if loads is not None and sum(loads[0]) == sum(target[0]) + 1 else None
         return filled(target, self.place, self.direction, side, order)
 
 

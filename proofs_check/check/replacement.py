@@ -22,12 +22,18 @@ class Replacement:
         self.known: dict[tuple[Loads, bool], Loads | None] = {}
 
     def __call__(self, loads: Loads, arrival: bool) -> Loads | None:
-        """Return loads whose shape is in the set; None: the lower chain loses the arrival, the upper the service."""
+        """Return loads whose shape is in the set; None: the lower chain loses the arrival, the upper the service.
+
+        In weak majorisation the job of a service that would be lost goes where the fill puts one job, if one is enough.
+        """
         key = loads, arrival
         if key not in self.known:
             instead = self._transferred(loads) if self.order == "majorisation" else None
             if instead is None and arrival == self.upper:
                 instead = self._filled(loads)
+            elif instead is None and self.upper and self.order == "majorisation":
+                more = self._filled(loads)
+                instead = more if sum(more[0]) == sum(loads[0]) + 1 else None
             self.known[key] = instead
         return self.known[key]
 

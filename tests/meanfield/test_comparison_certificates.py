@@ -15,8 +15,10 @@ from meanfield.models.policy import Policy
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 from meanfield.solvers.enclosures import server_system
 from meanfield.solvers.replacement import filled, split, transferred
+from meanfield.solvers.shapes import ShapeSet
 from proofs_check.check.document import check, loads
 from proofs_check.check.exact import Rejected
+from proofs_check.check.replacement import Replacement
 from proofs_check.check.routing import System
 
 TWO = "1/2:3/2,1/2:1/2"
@@ -223,6 +225,32 @@ def test_added_or_removed_jobs_are_ordered_and_as_few_as_a_transfer_allows(side,
         if order == "majorisation":
             plain = filled((queue,), inside, (1,), side, "coordinate")
             assert abs(sum(found[0]) - sum(queue)) <= abs(sum(plain[0]) - sum(queue))
+
+
+@pytest.mark.parametrize("side", ["upper", "lower"])
+def test_replaced_departures_are_ordered_add_at_most_the_job_that_left_and_are_the_checkers(side):
+    """In the upper chain a service is lost only where the job that left cannot be put back at a better place."""
+    policy = PowerOfD("9/10", 2, 1, "1/2")
+    found = ShapeSet(policy, 4)
+    for shape in [(0, 0, 0, 2), (0, 0, 1, 3), (0, 1, 1, 1), (0, 2, 2, 3), (0, 0, 4, 5), (0, 3, 3, 3)]:
+        found.add((shape,))
+    system = System({"policy": policy.rule, "load": "9/10", "pools": [["1", "1"]], "n": 4})
+    theirs = Replacement(system, found.place, side == "upper", "majorisation")
+    added = set()
+    for queue in combinations_with_replacement(range(5), 4):
+        target = split((queue,), (1,))[1]
+        instead = found.replaced(target, False, side, "majorisation")
+        assert instead == theirs(target, False)
+        if instead is None:
+            assert side == "upper"
+            continue
+        low, high = (target, instead) if side == "upper" else (instead, target)
+        sums = [list(accumulate(sorted(q[0], reverse=True))) for q in (low, high)]
+        assert all(a <= b for a, b in zip(*sums, strict=True))
+        assert split(instead, (1,))[1] in found.place
+        added.add(sums[1][-1] - sums[0][-1])
+    assert {0, 1} <= added
+    assert side == "lower" or max(added) == 1
 
 
 def test_a_tail_needs_moments():
