@@ -4,6 +4,7 @@ Every intermediate is a sum, product or quotient of nonnegative balls, so that e
 any size.  What the reduction has not yet seen, the chance to climb 2^h levels and to come back, is bounded and added.
 """
 
+import functools
 import itertools
 from typing import Any
 
@@ -73,7 +74,7 @@ def _close(blocks: LevelIntegers, state: Any, recurrent: bool, digits: int) -> t
     hat, hat_kill, N, d, u, k = state
     m, down = blocks.size, arb_mat(blocks.down)
     excess = _plus(down * _ones(m) + u * _ones(m), hat_kill)
-    G, missing = triplet_solve(hat, excess, [down, u * _return_chance(N, d, u, k)])
+    G, missing = triplet_solve(hat, excess, [down, u * _return_chance(_repeated(blocks.reach), N, d, u, k)])
     reach, tolerance = blocks.reach, arb(10) ** (-digits - 1)
     upper = arb_mat(m, m)
     for i in range(m):
@@ -87,27 +88,34 @@ def _close(blocks: LevelIntegers, state: Any, recurrent: bool, digits: int) -> t
     return _fixed(G, upper, reach, digits), _fixed(rates, rates, None, digits)
 
 
-def _return_chance(N: arb_mat, d: arb_mat, u: arb_mat, k: list[arb]) -> arb_mat:
+def _return_chance(entered: Pattern, N: arb_mat, d: arb_mat, u: arb_mat, k: list[arb]) -> arb_mat:
     """Return a bound c of G 1 in the reduced chain: the chance to come back down over one reduced level.
 
-    c <= 1, and where c < 1, M^-1 (d 1 + s u c) <= c with s the largest c among the phases that d enters: then all
-    iterates X = M^-1 (d + u X^2) from 0 have X 1 <= c, because X c <= s X 1.
+    c <= 1, and where c < 1, M^-1 (d 1 + u (s c)) <= c with s_i the largest c among the phases that can be entered from
+    phase i (``entered``): then all iterates X = M^-1 (d + u X^2) from 0 have X 1 <= c, because X c <= s X 1.
     """
     m = d.nrows()
     fall, climb = triplet_solve(N, _plus(d * _ones(m) + u * _ones(m), k), [d * _ones(m), u])
-    entered = [j for j in range(m) if not all(_zero(d[i, j]) for i in range(m))]
+    places = [[j for j in range(m) if row[j]] for row in entered.tolist()]
     c = [arb(1).min(2 * fall[i, 0]) for i in range(m)]
     for _ in range(m + 1):
-        most = arb(0)
-        for j in entered:
-            most = most.max(c[j])
-        total = climb * _column(c)
-        poor = [i for i in range(m) if c[i] < 1 and not fall[i, 0] + most * total[i, 0] <= c[i]]
+        most = [functools.reduce(arb.max, (c[j] for j in row), arb(0)) for row in places]
+        total = climb * _column([x * y for x, y in zip(most, c, strict=True)])
+        poor = [i for i in range(m) if c[i] < 1 and not fall[i, 0] + total[i, 0] <= c[i]]
         if not poor:
             break
         for i in poor:
             c[i] = arb(1)
     return _column([x if x < 1 else arb(1) for x in c])
+
+
+def _repeated(reach: Pattern) -> Pattern:
+    """Return where some power of G is positive."""
+    while True:
+        more = reach | (reach.astype(float) @ reach.astype(float) > 0)
+        if (more == reach).all():
+            return reach
+        reach = more
 
 
 def _rates(blocks: LevelIntegers, lower: arb_mat, upper: arb_mat, recurrent: bool) -> arb_mat:

@@ -406,3 +406,11 @@ def test_no_certificate_is_written_that_the_checker_would_refuse():
         for width in (bounds.width * 2**-40, -bounds.width):
             spoiled = replace(rates, **{name: replace(bounds, width=np.rint(width))})
             assert spoiled.certificate is None
+
+
+def test_a_transient_phase_beside_a_recurrent_one_is_enclosed_at_wide_rates():
+    rates = rate_matrix(
+        generator([["1e-18", "0"], ["0", "1e24"]], [["0", "0"], ["0", "0"]], [["1e28", "0"], ["0", "1e-37"]])
+    )
+    assert rates.status == "transient" and rates.method == "cyclic reduction in balls"
+    assert rates.G[0][0].contains(1) and rates.G[1][1].contains(Fraction("1e-61")) and rates.G[1][1].has_digits(15)
