@@ -7,10 +7,11 @@ from typing import Any
 from flint import fmpq
 
 from exactchains.enclosure import Enclosure, Result
+from exactchains.solvers.poisson import variance_constant
 from exactchains.solvers.stationary import stationary
 from exactchains.truth import InputError, PrecisionExhausted, Undecided
 from meanfield.closed_forms import FluidPoint, equilibrium, optimal_response
-from meanfield.finite import exact_chain
+from meanfield.finite import exact_chain, reward
 from meanfield.models.idle import JIQ
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
@@ -35,6 +36,7 @@ QUANTITIES = (
     "idle",
     "pool_mean_queue",
     "blocking",
+    "time_average_variance",
     "stability_limit",
     "optimal_response",
 )
@@ -80,8 +82,8 @@ def balancing_quantity(
         return Result(Enclosure.exact(best.value), name, method="knapsack, dual multiplier " + str(best.multiplier))
     if buffer is not None:
         return _buffered(policy, name, index, (_needed(n, buffer), buffer, digits))
-    if name == "blocking":
-        raise InputError("blocking needs buffer, the number of jobs that fit at a server, and n")
+    if name in ("blocking", "time_average_variance"):
+        raise InputError(f"{name} needs buffer, the number of jobs that fit at a server, and n")
     require_stable(policy, n)
     if name == "speedup":
         found = balancing_quantity(policy, "mean_response", n=n, digits=digits + 1)
@@ -235,6 +237,8 @@ def _needed(n: int | None, buffer: int) -> int:
 
 def _buffered(policy: Policy, name: str, index: int | None, size: tuple[int, int, int]) -> Result:
     n, buffer, digits = size
+    if name == "time_average_variance":
+        return _time_average_variance(policy, n, buffer, digits)
     law, chain = _buffered_law(policy, n, buffer, digits)
     method = f"exact chain of {len(chain.states)} states, buffer {buffer}: {law.method}"
     if name == "blocking":
@@ -250,6 +254,13 @@ def _buffered(policy: Policy, name: str, index: int | None, size: tuple[int, int
         low, high = mean.lower / (1 - lost.lower), mean.upper / (1 - lost.upper)
         return Result(Enclosure(low / policy.load, high / policy.load, mean.rigor), name, index, method)
     return Result(chain.quantity(law, name, index), name, index, method)
+
+
+def _time_average_variance(policy: Policy, n: int, buffer: int, digits: int) -> Result:
+    chain = exact_chain(policy, n=n, buffer=buffer)
+    found = variance_constant(chain.chain, list(map(reward(policy, n, "mean_queue"), chain.states)), digits=digits)
+    method = f"Poisson equation of the exact chain of {len(chain.states)} states, buffer {buffer}"
+    return Result(found, "time_average_variance", method=method)
 
 
 @lru_cache(maxsize=8)

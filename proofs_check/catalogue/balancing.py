@@ -100,6 +100,12 @@ QUANTITIES = (
     Quantity("idle", "P(Q = 0)", "fraction of servers that are idle"),
     Quantity("pool_mean_queue", "E Q_j", "mean number of jobs at one server of a pool; 0 is the fastest", "jobs", "j"),
     Quantity("blocking", "P(lost)", "probability that a job finds its server full; needs n and buffer"),
+    Quantity(
+        "time_average_variance",
+        "lim t Var(mean over [0, t] of Q)",
+        "variance of the time average of jobs per server, times the time averaged over; needs n and buffer",
+        "jobs^2 x mean service times",
+    ),
     Quantity("stability_limit", "lam*", "load below which, and only below which, the system is stable"),
     Quantity("optimal_response", "D*", "lower bound of the mean response time over all policies", "mean service times"),
     *constants.DRIFT,

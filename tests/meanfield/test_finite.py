@@ -2,15 +2,16 @@
 
 import json
 import re
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
-from flint import fmpq
+from flint import fmpq, fmpq_mat
 
 from exactchains.domain import QQ
 from exactchains.solvers.stationary import stationary
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
-from meanfield.finite import exact_chain
+from meanfield.finite import exact_chain, labelled_chain
 from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ, SpeedAwareJIQ
 from meanfield.models.noisy import PowerOfD
@@ -192,6 +193,45 @@ def test_too_many_digits_cost_no_more_than_the_states_and_leave_the_best_bounds(
         server_system(policy, n=3, digits=20, most=500)
 
 
+@pytest.mark.parametrize(("load", "buffer"), [("1/2", 1), ("9/10", 6), ("1/3", 12)])
+def test_the_variance_of_time_averages_of_one_server_is_that_of_a_birth_death_chain(load, buffer):
+    """Up and down crossings: the sum over k of 2 (sum to k of pi_i (i - c))^2 / (load pi_k), in fractions."""
+    rate = QQ.convert(load)
+    weights = [rate**k for k in range(buffer + 1)]
+    law = [w / sum(weights) for w in weights]
+    mean = sum(k * p for k, p in enumerate(law))
+    below = list(accumulate(p * (k - mean) for k, p in enumerate(law)))
+    variance = 2 * sum(s**2 / (rate * p) for s, p in zip(below[:-1], law, strict=False))
+    found = balancing_quantity(JSQ("1:1", load), "time_average_variance", n=1, buffer=buffer, digits=25)
+    assert found.lower <= variance <= found.upper
+    assert found.enclosure.has_digits(25)
+
+
+@pytest.mark.parametrize(
+    ("policy", "n", "buffer"),
+    [(JSQ("1:1", "9/10"), 2, 3), (SpeedAwareJSQ(TWO, "1/2"), 2, 2), (PowerOfD("3/4", 2, 1, "1/3"), 3, 2)],
+    ids=repr,
+)
+def test_the_variance_of_time_averages_is_that_of_the_labelled_chain(policy, n, buffer):
+    """The deviation matrix of labelled servers, (1 pi - Q)^-1 - 1 pi, in fractions."""
+    states, chain = labelled_chain(policy, n=n, buffer=buffer)
+    size = len(states)
+    rates = fmpq_mat(size, size)
+    for i, row in enumerate(chain.rows):
+        for j, rate in row.items():
+            if i != j:
+                rates[i, j] += rate
+                rates[i, i] -= rate
+    law = stationary(chain)
+    ones = fmpq_mat([list(law) for _ in states])
+    jobs = fmpq_mat([[fmpq(sum(q), n)] for q in states])
+    gain = (ones - rates).inv() * jobs - ones * jobs
+    variance = 2 * sum(p * jobs[i, 0] * gain[i, 0] for i, p in enumerate(law))
+    found = balancing_quantity(policy, "time_average_variance", n=n, buffer=buffer, digits=20)
+    assert found.lower <= variance <= found.upper
+    assert found.enclosure.has_digits(20)
+
+
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
@@ -199,6 +239,12 @@ def test_too_many_digits_cost_no_more_than_the_states_and_leave_the_best_bounds(
         (lambda: one_gate(SED(TWO, "1/2"), n=2, digits=5), InputError, "one-gate bound needs JSQ"),
         (lambda: one_gate(JSQ(TWO, "99/100"), n=2, digits=9), PrecisionExhausted, "states"),
         (lambda: balancing_quantity(JSQ(TWO, "1/2"), "blocking", n=2), InputError, "blocking needs buffer"),
+        (
+            lambda: balancing_quantity(JSQ(TWO, "1/2"), "time_average_variance", n=2),
+            InputError,
+            "variance needs buffer",
+        ),
+        (lambda: balancing_quantity(JSQ(TWO, "1/2"), "time_average_variance", buffer=2), InputError, "needs n"),
         (lambda: balancing_quantity(JSQ(TWO, "1/2"), "mean_queue", buffer=3), InputError, "needs n"),
         (lambda: balancing_quantity(JSQ(TWO, "1/2"), "busy", index=2), InputError, "pools are 0 to 1"),
         (lambda: balancing_quantity(JSQ(TWO, "1/2"), "wait"), InputError, "allowed are"),
