@@ -18,6 +18,7 @@ from meanfield.models.policy import Policy
 from meanfield.models.random import RandomBySpeed
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 from meanfield.solvers.critical import beyond_recursion, critical_response
+from meanfield.solvers.effort import FEW_DIGITS
 from meanfield.solvers.enclosures import ServerSystem, best_system, require_stable
 from meanfield.solvers.fixed_point import FixedPoint, fixed_point
 from meanfield.solvers.krawczyk import SampledPoint, sampled_equilibrium
@@ -92,7 +93,7 @@ def balancing_quantity(
             found, enclosure=Enclosure(ends[0], ends[1], found.enclosure.rigor), quantity=name, certificate=None
         )
     if name == "mean_response":
-        mean = balancing_quantity(policy, "mean_queue", n=n, digits=digits)
+        mean = balancing_quantity(policy, "mean_queue", n=n, digits=digits + _few(n, digits))
         found = mean.enclosure
         little = Enclosure(found.lower / policy.load, found.upper / policy.load, found.rigor)
         return replace(mean, enclosure=little, quantity=name)
@@ -121,7 +122,7 @@ def _known(policy: Policy, name: str, index: int | None, n: int | None) -> Resul
 
 def _solved(policy: Policy, name: str, index: int | None, target: tuple[int | None, int]) -> Result:
     n, digits = target
-    for spare in SPARE:
+    for spare in (0,) if name == "mean_queue" and _few(n, digits) else SPARE:
         if (
             n is not None
             and isinstance(policy, JIQ)
@@ -141,6 +142,11 @@ def _solved(policy: Policy, name: str, index: int | None, target: tuple[int | No
     raise PrecisionExhausted(
         f"{name}: {digits} digits are not reached; it lies in {found.bounds(max(known, 1) + 2)}; {advice}"
     )
+
+
+def _few(n: int | None, digits: int) -> bool:
+    """Return whether the search takes more states for the digits of the mean queue, so that none is spared."""
+    return n is not None and n > 3 and digits <= FEW_DIGITS
 
 
 @lru_cache(maxsize=32)
