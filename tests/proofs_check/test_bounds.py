@@ -9,8 +9,8 @@ from exactchains import LevelChain
 from exactchains.solvers.level_law import level_law
 from meanfield.models.noisy import PowerOfD
 from meanfield.solvers.fixed_point import fixed_point
-from proofs_check.check import replacement
 from proofs_check.check import level_law as levels
+from proofs_check.check import replacement
 from proofs_check.check.document import check, loads
 from proofs_check.check.dyadic import at_least, at_most
 from proofs_check.check.exact import Rejected, rational, rationals
