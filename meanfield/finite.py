@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
+from math import comb, prod
 from typing import Any
 
 from flint import fmpq
@@ -13,6 +14,8 @@ from exactchains.truth import InputError
 from meanfield.models.policy import Loads, Policy, Server, routed
 
 __all__ = ["ServerChain", "exact_chain", "labelled_chain", "reward"]
+
+MAX_STATES = 1_000_000  # of an exact chain in memory
 
 Reward = Callable[[Loads], fmpq]
 
@@ -90,11 +93,15 @@ def exact_chain(policy: Policy, *, n: int, buffer: int, domain: Domain = QQ) -> 
     Raises
     ------
     InputError
-        ``n`` does not fit the pools or the sample size, or ``buffer`` is below 1.
+        ``n`` does not fit the pools or the sample size, ``buffer`` is below 1, or there are too many states.
     """
     policy.check(n)
-    if buffer < 1:
-        raise InputError(f"buffer = {buffer}: at least one job must fit; give buffer >= 1")
+    if not isinstance(buffer, int) or buffer < 1:
+        raise InputError(f"buffer = {buffer!r}: at least one job must fit; give an integer buffer >= 1")
+    if prod(comb(m + buffer, min(m, buffer, 40)) for m in policy.pools.sizes(n)) > MAX_STATES:  # 40: no huge numbers
+        raise InputError(
+            f"n = {n}, buffer = {buffer}: more than {MAX_STATES} states; give fewer servers or less buffer"
+        )
     queues = [list(combinations_with_replacement(range(buffer + 1), size)) for size in policy.pools.sizes(n)]
     states = sorted(product(*queues), key=lambda s: (jobs(s), s))
     place = {s: i for i, s in enumerate(states)}

@@ -188,8 +188,11 @@ class Policy:
 
 def routed(policy: Policy, sample: Sequence[Server]) -> dict[int, Any]:
     """Return the rule's answer for one sample, refused when it is no probability law on the sample."""
-    answer = {i: x if hasattr(x, "field") else rational(x, "probability") for i, x in policy.route(sample).items()}
     name, seen = type(policy).__name__, [s.jobs for s in sample]
+    given = policy.route(sample)
+    if not isinstance(given, Mapping):
+        raise InputError(f"{name}.route on loads {seen}: {given!r}; return a dict, position in the sample: probability")
+    answer = {i: x if hasattr(x, "field") else rational(x, "probability") for i, x in given.items()}
     if any(not isinstance(i, int) or not 0 <= i < len(sample) for i in answer):
         raise InputError(
             f"{name}.route on loads {seen}: positions {sorted(answer)}; allowed are 0 to {len(sample) - 1}"

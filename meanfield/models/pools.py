@@ -102,8 +102,8 @@ class Pools:
         InputError
             ``n`` times a fraction is no integer; the message offers the smallest good ``n``.
         """
-        if n < 1:
-            raise InputError(f"n = {n}: at least one server is needed")
+        if not isinstance(n, int) or n < 1:
+            raise InputError(f"n = {n!r}: at least one server is needed; give an integer >= 1")
         sizes = [n * f for f in self.fractions]
         if any(s.q != 1 for s in sizes):
             least = 1

@@ -94,7 +94,9 @@ QUANTITIES = (
     Quantity("mean_response", "E T", "mean time in system of a job (of those let in)", "mean service times"),
     Quantity("response_ccdf", "P(T > t)", "probability of a time in system above at, first come first served"),
     Quantity("speedup", "E T_random / E T", "mean response of random routing by speed, 1/(1-lam), over this one's"),
-    Quantity("joined", "P_k", "probability that an arriving job joins a server with at least k jobs", "", "k", "jobs"),
+    Quantity(
+        "joined", "P_k", "probability that a job (of those let in) joins a server with at least k jobs", "", "k", "jobs"
+    ),
     Quantity("tail", "x_k", "fraction of servers with at least k jobs", "", "k", "jobs"),
     Quantity("busy", "P(Q_j > 0)", "fraction of the servers of a pool that are busy; 0 is the fastest pool", "", "j"),
     Quantity("idle", "P(Q = 0)", "fraction of servers that are idle"),

@@ -101,6 +101,13 @@ class Middle(Policy):
         return {sorted(range(3), key=lambda i: sample[i].jobs)[1]: 1}
 
 
+class Silent(Policy):
+    """Forgets to answer."""
+
+    def route(self, sample):
+        return None
+
+
 class FirstServer(Policy):
     """Depends on the label of a server."""
 
@@ -140,7 +147,13 @@ def test_a_users_policy_has_a_chain_of_its_own():
         (lambda: exact_chain(PowerOfD("1/2", d=3), n=2, buffer=3), "d = 3: without replacement at most n = 2"),
         (lambda: exact_chain(Half("1/2"), n=2, buffer=3), "Half.route .* probabilities sum to 1/2"),
         (lambda: exact_chain(FirstServer("1/2"), n=2, buffer=3), "FirstServer.route depends on the order"),
+        (lambda: exact_chain(Silent("1/2"), n=2, buffer=3), r"Silent.route on loads \[0, 0\]: None; return a dict"),
         (lambda: exact_chain(JSQ(TWO, "1/2"), n=2, buffer=0), "buffer = 0"),
+        (lambda: exact_chain(JSQ(TWO, "1/2"), n=2, buffer=2.5), "buffer = 2.5: .* give an integer"),
+        (lambda: exact_chain(JSQ(TWO, "1/2"), n=2.0, buffer=2), "n = 2.0: .* give an integer"),
+        (lambda: exact_chain(JSQ(TWO, "1/2"), n=10**6, buffer=2), "more than 1000000 states"),
+        (lambda: exact_chain(JSQ(TWO, "1/2"), n=2, buffer=1000), "more than 1000000 states"),
+        (lambda: exact_chain(JSQ(TWO, "1/2"), n=10**6, buffer=10**6), "more than 1000000 states"),
         (lambda: JIQ(TWO, "1/2", fallback="none"), "uniform | speed"),
     ],
 )
