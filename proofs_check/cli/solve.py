@@ -82,7 +82,7 @@ def shown(result: Result, digits: int) -> str:
         return f"{fraction} = {text}..  (exact)" if len(fraction) <= LONG else f"{text}..  (exact)"
     if e.rigor is Rigor.ESTIMATE:
         return f"{e.short()}  ({e.status})"
-    certain = e.certain_digits or 0
+    certain = digits if e.certain_digits is None else e.certain_digits  # None: an enclosure of width 0
     if certain == 0:
         return f"{e.short()}  ({e.status}, no certain digit)"
     return f"{e.digits(min(digits, certain))}  ({e.status}, {min(digits, certain)} certain digits)"

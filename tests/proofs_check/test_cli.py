@@ -101,6 +101,11 @@ def test_a_thousand_digits_are_printed():
     assert row["certain_digits"] >= 1000 and len(row["digits"].replace(".", "")) >= 1000
 
 
+def test_an_enclosure_of_width_zero_has_all_digits():
+    found = run("solve", "jsq", "pools=1:1", "lam=1/2", "n=2", "at=0", "--quantity", "response_ccdf", "--digits", "8")
+    assert "response_ccdf = 1.0000000  (enclosed, 8 certain digits)" in found.output
+
+
 def test_check_accepts_and_rejects(tmp_path):
     good = stored("age.feedback.gain")
     assert run("check", str(good)).exit_code == 0
