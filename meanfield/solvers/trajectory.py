@@ -76,11 +76,11 @@ def trajectory(
     Raises
     ------
     InputError
-        The start is no nonincreasing sequence in [0, 1], or longer than ``levels``.
+        The start is no nonincreasing sequence in [0, 1], or longer than ``levels``; no positive time, or no points.
     """
-    first = [rational(x, "start") for x in start]
-    if len(first) > levels or any(not 0 <= b <= a for a, b in zip([rational(1), *first], first, strict=False)):
-        raise InputError(f"start: tails fall from at most 1 to at least 0, at most {levels} of them")
+    first = _start(start, levels)
+    if points < 1:
+        raise InputError(f"points = {points}: at least one listed time")
     pools, domain = len(policy.pools), Floats()
     x0 = np.zeros((pools, levels))
     x0[:, : len(first)] = [domain.convert(x) for x in first]
@@ -97,6 +97,13 @@ def trajectory(
     if not found.success:
         raise Undecided(f"integration stops: {found.message}")
     return Trajectory(times, found.y.T, pools, found.sol)
+
+
+def _start(start: Sequence[Any], levels: int) -> list[fmpq]:
+    first = [rational(x, "start") for x in start]
+    if len(first) > levels or any(not 0 <= b <= a for a, b in zip([rational(1), *first], first, strict=False)):
+        raise InputError(f"start: tails fall from at most 1 to at least 0, at most {levels} of them")
+    return first
 
 
 def _joined_pieces(policy: Policy, x0: NDArray[np.float64], times: Vector) -> Trajectory:
@@ -180,12 +187,15 @@ def validated(
     Guarantee
     ---------
     The exact path at ``until`` lies between the returned sequences; their distance falls like 1/steps.
+
+    Raises
+    ------
+    InputError
+        The start is no nonincreasing sequence in [0, 1], or longer than ``levels``; no positive time, or no steps.
     """
-    first, end = [rational(x, "start") for x in start], rational(until, "until")
-    if steps < 1 or end <= 0 or len(first) > levels:
-        raise InputError(
-            f"steps = {steps}, until = {end}: at least one step to a positive time, start within {levels} levels"
-        )
+    first, end = _start(start, levels), rational(until, "until")
+    if steps < 1 or end <= 0:
+        raise InputError(f"steps = {steps}, until = {end}: at least one step to a positive time")
     balls = Balls(64)
     with balls.working():
         h = arb(end / steps)

@@ -44,7 +44,7 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
 
 def _conclude(conclusion: Any, lower: list[Dyadic], upper: list[Dyadic], beyond: Fraction) -> None:
     stated = fields(conclusion, "", "mean_queue tail")
-    if not stated:
+    if "mean_queue" not in stated and not stated.get("tail"):
         raise Rejected("an empty conclusion")
     if "mean_queue" in stated:
         low, high = (rational(v) for v in items(stated["mean_queue"], 2))

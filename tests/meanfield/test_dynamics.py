@@ -74,6 +74,11 @@ def test_bad_starts_are_refused(make):
         make(PowerOfD("1/2", 2, 1, 1))
     with pytest.raises(InputError, match="steps"):
         validated(PowerOfD("1/2"), until=1, steps=0)
+    for start in (["2"], ["-1/2"], ["1/4", "1/2"], ["1/2"] * 21):
+        with pytest.raises(InputError, match="start"):
+            validated(PowerOfD("1/2"), start=start, until=1, steps=50)
+    with pytest.raises(InputError, match="points"):
+        trajectory(PowerOfD("1/2"), until=1, points=0)
 
 
 @pytest.mark.parametrize("row", VALUES["simulation"], ids=lambda r: f"{r['lam']},{r['g']},{r['n']}")

@@ -145,6 +145,7 @@ def _raise(certificate, k, by):
         lambda c: c["conclusion"].update(tail=[[2, "0", "1/2"]]),
         lambda c: c["conclusion"].update(tail=[[0, "0", "1"]]),
         lambda c: c["conclusion"].clear(),
+        lambda c: c.update(conclusion={"tail": []}),
         lambda c: c["conclusion"].update(extra="1"),
         lambda c: c["proof"].clear(),
     ],
