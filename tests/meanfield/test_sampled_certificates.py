@@ -194,7 +194,11 @@ def test_every_spoiling_is_tried():
     assert len(SPOILT) == 26
 
 
-@pytest.mark.parametrize("policy", [POLICIES["pools"], POLICIES["user"], PoolPowerOfD(TWO, "1/2", d=3)], ids=repr)
+@pytest.mark.parametrize(
+    "policy",
+    [POLICIES["pools"], POLICIES["user"], PoolPowerOfD(TWO, "1/2", d=3)],
+    ids=lambda policy: f"{type(policy).__name__}-{policy.d}",
+)
 def test_the_polynomials_are_the_rule(policy):
     """Psi against all samples one by one; slopes against differences, exact for what is linear in each level."""
     rule = Rule(sampled_equilibrium(policy, digits=5).certificate()["problem"])
