@@ -20,6 +20,7 @@ from meanfield.models.policy import Policy, Server, routed
 __all__ = ["Rule", "Shares", "rule_of"]
 
 MOST = 60_000  # kinds of samples that are listed
+FURTHER = (1, 2, 3, 5, 8, 13)  # jobs beyond the declared sight at which a rule is tried
 
 Array = NDArray[Any]
 
@@ -59,16 +60,17 @@ def rule_of(policy: Policy) -> Rule:
     Raises
     ------
     InputError
-        The policy sees all servers, declares no sight, breaks the sight it declares one job further, or has too many
-        kinds of samples.
+        The policy sees all servers, declares no sight, breaks the sight it declares up to 13 jobs further, or has
+        too many kinds of samples.  Beyond that the sight is the policy's word.
     """
     name = type(policy).__name__
     if policy.d is None or policy.sight is None:
         why = "sees all servers" if policy.d is None else "declares no sight"
         raise InputError(f"{name} {why}: a general fixed point needs d and sight = (base, reach); see Policy.sight")
-    base, reach = policy.sight
-    if base < 0 or reach < 1:
-        raise InputError(f"{name}.sight = {(base, reach)}: base >= 0 and reach >= 1")
+    pair = policy.sight
+    if not (isinstance(pair, tuple) and [type(v) for v in pair] == [int, int] and pair[0] >= 0 and pair[1] >= 1):
+        raise InputError(f"{name}.sight = {pair!r}: two integers (base, reach), base >= 0 and reach >= 1")
+    base, reach = pair
     pools = len(policy.pools)
     codes = [(j, r) for j in range(pools) for r in range(reach + 1)]
     count = comb(len(codes) + policy.d - 1, policy.d) if policy.symmetric else len(codes) ** policy.d
@@ -102,11 +104,15 @@ def _answer(policy: Policy, kind: Sequence[tuple[int, int]], least: int) -> dict
 
 
 def _kept(policy: Policy, kind: list[tuple[int, int]], least: int, reach: int, answer: dict[int, Any]) -> None:
-    """Refuse a declared sight that fails one job further: a job more at a cut load, or one more at every server."""
-    further = [[(j, r + (r == reach and at == i)) for at, (j, r) in enumerate(kind)] for i in range(len(kind))]
-    tries = [(moved, least) for moved in further if moved != kind]
-    if least == (policy.sight or (0, 0))[0]:
-        tries.append((kind, least + 1))
+    """Refuse a declared sight that fails a few jobs further: more jobs at a cut load, or at every server."""
+    tries = []
+    for more in FURTHER:
+        further = [
+            [(j, r + more * (r == reach and at == i)) for at, (j, r) in enumerate(kind)] for i in range(len(kind))
+        ]
+        tries += [(moved, least) for moved in further if moved != kind]
+        if least == (policy.sight or (0, 0))[0]:
+            tries.append((kind, least + more))
     for moved, at in tries:
         if _answer(policy, moved, at) != answer:
             raise InputError(

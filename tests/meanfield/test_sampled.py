@@ -60,6 +60,19 @@ class Short(Eager):
     sight = (0, 1)
 
 
+class Far(Hesitant):
+    """Looks further than it declares: at a gap of three, or from five jobs on."""
+
+    def __init__(self, load, what):
+        super().__init__(load)
+        object.__setattr__(self, "what", what)
+
+    def route(self, sample):
+        a, b = (s.jobs for s in sample)
+        other = abs(a - b) == 3 if self.what == "gap" else min(a, b) >= 5
+        return evenly((0, 1)) if a == b or other else {int(a > b): 1}
+
+
 class Silent(Eager):
     """Declares nothing."""
 
@@ -173,6 +186,8 @@ def test_quantities_of_the_limit():
     [
         (lambda: fixed_point(Silent("1/2")), InputError, "declares no sight"),
         (lambda: fixed_point(Short("1/2", TWO)), InputError, r"sight = \(0, 1\): loads"),
+        (lambda: fixed_point(Far("1/2", "gap")), InputError, r"sight = \(0, 1\): loads"),
+        (lambda: fixed_point(Far("1/2", "level")), InputError, r"sight = \(0, 1\): loads"),
         (lambda: fixed_point(JSQ(TWO, "1/2")), InputError, "sees all servers"),
         (lambda: fixed_point(PoolPowerOfD("1/2:9/5,1/2:1/5", "1/2")), DoesNotExist, "stability limit"),
         (lambda: fixed_point(Hesitant("1/2"), digits=0), InputError, "at least one digit"),
@@ -182,6 +197,14 @@ def test_quantities_of_the_limit():
 def test_refusals(make, error, words):
     with pytest.raises(error, match=words):
         make()
+
+
+@pytest.mark.parametrize("sight", [5, "ab", (0,), (0.5, 1), (-1, 1), (0, 0), (0, 1, 2), [0, 1]])
+def test_a_sight_is_two_integers(sight):
+    rule = Hesitant("1/2")
+    object.__setattr__(rule, "sight", sight)
+    with pytest.raises(InputError, match="two integers"):
+        fixed_point(rule)
 
 
 def test_nobody_tells_where_a_users_rule_is_unstable(monkeypatch):
