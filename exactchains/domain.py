@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import flint
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from exactchains.number import Rational, rational
+from exactchains.number import Rational, nearest_double, rational
 from exactchains.truth import Truth, Undecided
 
 __all__ = ["QQ", "Balls", "Domain", "Floats", "Rational", "Rationals", "Rigor", "ball_ends", "encloses", "rational"]
@@ -107,8 +107,7 @@ class Floats:
     def convert(self, x: Any) -> float:
         if isinstance(x, float):
             return x
-        q = rational(x)
-        return int(q.p) / int(q.q)  # correctly rounded, also where p or q exceeds a double
+        return nearest_double(rational(x))
 
     def solve(self, A: Sequence[Sequence[Any]], b: Sequence[Any]) -> list[float]:
         """Gaussian elimination with row pivoting; for the small systems of a mode chain."""

@@ -78,6 +78,17 @@ def rational(x: Any, name: str = "number") -> fmpq:
     raise NotExact(f"{name} = {x!r} is a {type(x).__name__}; write an integer, text such as '7/10', or a Fraction")
 
 
+def nearest_double(x: fmpq) -> float:
+    """Return the double next to ``x``, ties to even, also where a part of the fraction exceeds a double.
+
+    Raises
+    ------
+    OverflowError
+        ``x`` rounds beyond the largest double.
+    """
+    return int(x.p) / int(x.q)  # Python rounds a quotient of integers once
+
+
 def text(x: fmpq) -> str:
     """Return ``p/q`` or ``p``, all digits."""
     return str(x)

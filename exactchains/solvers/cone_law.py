@@ -8,6 +8,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import splu
 
 from exactchains.countable_chain import CountableChain, Reward
+from exactchains.number import nearest_double
 from exactchains.solvers.cone_geometry import SUM, Side
 
 SQUARES = (48, 96, 192)
@@ -37,7 +38,7 @@ def square_law(chain: CountableChain, reach: int) -> Any:
                 if k <= reach and m <= reach:
                     row.append(i * (reach + 1) + j)
                     column.append(k * (reach + 1) + m)
-                    rate.append(int(q.p) / int(q.q))
+                    rate.append(nearest_double(q))
     Q = csr_matrix((rate, (row, column)), shape=(n, n))
     balance = (csr_matrix((np.asarray(Q.sum(1)).ravel(), (range(n), range(n))), shape=(n, n)) - Q).T.tocsc()
     rest = splu(balance[1:, 1:].tocsc()).solve(np.asarray(Q[0, 1:].todense()).ravel())

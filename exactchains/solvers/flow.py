@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from flint import fmpq
 
+from exactchains.number import nearest_double
 from exactchains.solvers.arrays import Arrays
 from exactchains.solvers.structure import distances
 
@@ -163,6 +164,5 @@ def _two_words(chain: Arrays) -> Any:
 
 def _words(x: fmpq) -> tuple[float, float]:
     """Return h, l with h + l = x up to u^2 relative."""
-    h = int(x.p) / int(x.q)
-    rest = x - fmpq(*h.as_integer_ratio())
-    return h, int(rest.p) / int(rest.q)
+    h = nearest_double(x)
+    return h, nearest_double(x - fmpq(*h.as_integer_ratio()))

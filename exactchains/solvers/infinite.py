@@ -17,7 +17,7 @@ from scipy.optimize import linprog
 
 from exactchains.countable_chain import CountableChain, Point, Reward
 from exactchains.enclosure import Enclosure, Result
-from exactchains.number import rational
+from exactchains.number import nearest_double, rational
 from exactchains.solvers.cone_geometry import SUM, Condition, Side, basis, conditions
 from exactchains.solvers.cone_law import tail_quantiles
 from exactchains.solvers.poisson_box import TAIL_BITS, Box, Poisson
@@ -100,7 +100,7 @@ class _Sides:
         self.scale = math.lcm(*(int(rate.q) for jumps in chain.jumps.values() for _, rate in jumps))
         self.work = Poisson(chain, box, reward.integers(self.unit), self.scale)
         self.outer = conditions(chain, box.sides)
-        self.margin = MARGIN * max(1.0, *(abs(float(Fraction(int(x.p), int(x.q)))) for x in reward.coefficients()[1:]))
+        self.margin = MARGIN * max(1.0, *(abs(nearest_double(x)) for x in reward.coefficients()[1:]))
 
     def bound(self, sense: int, mean: float, digits: int) -> Bound:
         """Return one side; an estimate of the mean that proves poor is replaced by the mean in the box."""
@@ -138,7 +138,7 @@ def _exact_row(condition: Condition, theta: list[int], reward: Reward, unit: int
 def _outer_function(outer: list[Condition], reward: Reward, unit: int, goal: tuple[int, float]) -> list[int]:
     """Return the smallest piecewise quadratic function that meets the outer conditions with some margin."""
     sense, mean = goal
-    constant, first, second = (float(Fraction(int(x.p), int(x.q))) * unit for x in reward.coefficients())
+    constant, first, second = (nearest_double(x) * unit for x in reward.coefficients())
     size = max(1.0, abs(first), abs(second))
     rows, right = [], []
     for condition in outer:

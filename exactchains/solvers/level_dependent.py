@@ -16,6 +16,7 @@ from flint import arb, arb_mat, fmpq
 from exactchains.dependent_chain import DependentChain
 from exactchains.domain import ball_ends
 from exactchains.enclosure import Enclosure
+from exactchains.number import nearest_double
 from exactchains.solvers.ball_reduction import triplet_solve
 from exactchains.truth import InputError, PrecisionExhausted, Undecided, expect
 
@@ -94,7 +95,7 @@ def _tail(chain: DependentChain, last: int) -> Tail | None:
     for text in RATIOS:
         ratio = fmpq(*map(int, (text + "/1").split("/")[:2]))
         rows = [_pressed(chain, ratio, n) for n in (last + 1, last + 2)]
-        doubles = np.array([[int(x.p) / int(x.q) for x in row] for row in rows[0]])
+        doubles = np.array([[nearest_double(x) for x in row] for row in rows[0]])
         values, vectors = np.linalg.eig(doubles)
         top = int(np.argmax(values.real))
         w = np.abs(vectors[:, top].real)

@@ -16,6 +16,7 @@ from flint import arb, ctx, fmpq
 from exactchains.chain import FiniteChain
 from exactchains.domain import ball_ends, rational
 from exactchains.enclosure import Enclosure
+from exactchains.number import nearest_double
 from exactchains.solvers.arrays import Arrays, arrays
 from exactchains.solvers.dixon import integer_rows
 from exactchains.solvers.law import StationaryLaw
@@ -134,7 +135,7 @@ def _poisson_equation(
 ) -> list[tuple[fmpq, fmpq]] | None:
     """Return g and its error bound in every state; ``right`` may be off by ``off``."""
     inside = arrays(chain).within(law.states)
-    rows = _rows(chain, inside, int(np.argmax([_float(law.values.ends(k)[1]) for k in range(inside.size)])))
+    rows = _rows(chain, inside, int(np.argmax([nearest_double(law.values.ends(k)[1]) for k in range(inside.size)])))
     solve = _factor(rows)
     target = _objects([_round(r * b * fmpq(2) ** bits) for r, b in zip(right, rows.below.tolist(), strict=True)])
     target[rows.reference] = 0
@@ -196,10 +197,6 @@ def _factor(rows: _Rows) -> Callable[[Any], Any]:
     lu = sla.splu(system.tocsc(), permc_spec="MMD_AT_PLUS_A", **LU_OPTIONS)
     exits = np.array([float(x) for x in rows.exit])
     return lambda b: lu.solve(b / exits)
-
-
-def _float(x: fmpq) -> float:
-    return int(x.p) / int(x.q)
 
 
 def _round(x: fmpq) -> int:

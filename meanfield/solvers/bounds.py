@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import flint
 import numpy as np
-from flint import arb, fmpq
+from flint import arb
 
+from exactchains.number import nearest_double
 from exactchains.truth import Undecided
 from meanfield.models.noisy import PowerOfD
 from meanfield.solvers.log_newton import Guess
@@ -74,13 +75,8 @@ def bounds(policy: PowerOfD, start: Guess, p: list[arb], *, bits: int, spread: i
     mantissa, exponent = upper[K - policy.g - 1]
     length = mantissa.bit_length()
     log_tail = math.log2(mantissa >> max(length - 60, 0)) + max(length - 60, 0) - exponent
-    slope = math.log2(float(fmpq_float(policy.load * (1 + policy.eps * policy.d)))) + (policy.d - 1) * log_tail
+    slope = math.log2(nearest_double(policy.load * (1 + policy.eps * policy.d))) + (policy.d - 1) * log_tail
     return Bounds(lower, upper, max(math.floor(-slope - 0.01) - 1, 1))
-
-
-def fmpq_float(x: fmpq) -> float:
-    """Return the nearest double."""
-    return int(x.p) / int(x.q)
 
 
 def _tails(p: list[arb], pivot: int) -> list[arb]:

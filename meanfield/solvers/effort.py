@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from flint import fmpq
 
 from exactchains.enclosure import Enclosure
+from exactchains.number import nearest_double
 from meanfield.models.policy import Policy
 from meanfield.solvers.shapes import ShapeSet
 
@@ -54,5 +55,4 @@ def swept_levels(n: int, effort: Effort) -> int:
 
 
 def _ratio(x: fmpq, y: fmpq) -> float:
-    quotient = x / y
-    return int(quotient.p) / int(quotient.q)
+    return nearest_double(x / y)

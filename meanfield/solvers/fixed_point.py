@@ -9,7 +9,7 @@ from typing import Any, overload
 from flint import fmpq
 
 from exactchains.enclosure import Enclosure
-from exactchains.number import text, wire
+from exactchains.number import nearest_double, text, wire
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
@@ -146,10 +146,10 @@ def _by_recursion(policy: PowerOfD, digits: int, levels: int) -> FixedPoint:
 
 
 def _by_newton(policy: PowerOfD, digits: int, levels: int) -> FixedPoint:
-    idle = sides.fmpq_float(1 - policy.load)
+    idle = nearest_double(1 - policy.load)
     if idle < 1e-300:
         raise Undecided("load: 1 - load is below 1e-300, beyond the range of doubles in which the search starts")
-    system = LogBalance(sides.fmpq_float(policy.load), idle, sides.fmpq_float(policy.eps), policy.d, policy.g or 0)
+    system = LogBalance(nearest_double(policy.load), idle, nearest_double(policy.eps), policy.d, policy.g or 0)
     guard = 40 + int(-2 * math.log2(idle))
 
     def at(bits: int) -> FixedPoint:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from exactchains.domain import Balls, ball_ends
 from exactchains.enclosure import Enclosure
+from exactchains.number import nearest_double
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 from meanfield.closed_forms import FluidPoint
 from meanfield.models.policy import Policy
@@ -132,7 +133,7 @@ class Balance:
         """Return log(c lam Psi) and its derivatives by s, in doubles."""
         found = shares(self.rule, np.exp(s), np.zeros((len(s), self.rule.reach + 1)), slopes=slopes)
         value = np.maximum(found.value, 1e-300)
-        rate = load * np.array([_float(c) for c in self.factors])
+        rate = load * np.array([nearest_double(c) for c in self.factors])
         return np.log(rate[:, None] * value), found.slope / value[:, :, None, None]
 
     def rows(self, s: Array, load: float) -> tuple[Array, Array]:
@@ -147,7 +148,7 @@ class Balance:
             matrix[j, steps, j, steps + 1] += 1
             matrix[j, steps, j, steps] -= 1
             total = np.logaddexp.reduce(s[j])
-            residual[j, -1] = total - math.log(_float(self.weights[j]))
+            residual[j, -1] = total - math.log(nearest_double(self.weights[j]))
             matrix[j, -1, j] = np.exp(s[j] - total)
         return residual.ravel(), matrix.reshape(pools * size, pools * size)
 
@@ -199,10 +200,10 @@ class Balance:
 
     def solved(self, depth: float) -> Array:
         """Return log p by continuation in the load, from queues of independent arrivals at a small one."""
-        load = _float(self.policy.load)
+        load = nearest_double(self.policy.load)
         here, shallow = min(load, FIRST), min(30.0, DEEPEST / self.rule.d)
         k = np.arange(2)
-        s = np.array([math.log(_float(w) * (1 - here)) + k * math.log(here) for w in self.weights])
+        s = np.array([math.log(nearest_double(w) * (1 - here)) + k * math.log(here) for w in self.weights])
         try:
             s = self.grown(s, here, shallow, 1e-8)
         except (ArithmeticError, np.linalg.LinAlgError):
@@ -366,7 +367,3 @@ def _point(system: Balance, p: Array, radius: list[arb], b: list[arb], theta: ar
     policy = system.policy
     factor = ball_ends(contraction)[1]
     return SampledPoint(policy.pools, policy.load, tuple(levels), fmpq(0), False, tuple(rest), factor)
-
-
-def _float(x: fmpq) -> float:
-    return int(x.p) / int(x.q)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from exactchains.enclosure import Enclosure
+from exactchains.number import nearest_double
 from exactchains.solvers.stationary import stationary
 from exactchains.truth import InputError, PrecisionExhausted
 from meanfield.finite import ServerChain, exact_chain
@@ -61,7 +62,7 @@ def one_gate(policy: Policy, *, n: int, digits: int, most: int = MAX_STATES) -> 
     """
     if n < 2 or not (isinstance(policy, SpeedAwareJSQ) or (isinstance(policy, JSQ) and policy.counts == "jobs")):
         raise InputError(f"{type(policy).__name__}, n = {n}: the one-gate bound needs JSQ or speed-aware JSQ, n >= 2")
-    decay = -n * math.log10(int(policy.load.p) / int(policy.load.q))
+    decay = -n * math.log10(nearest_double(policy.load))
     K = max(2, math.ceil((digits + 2) / decay))
     for _ in range(12):
         size = math.prod(math.comb(m + K, m) for m in policy.pools.sizes(n))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from exactchains.enclosure import Enclosure
+from exactchains.number import nearest_double
 from exactchains.truth import DoesNotExist, PrecisionExhausted, Truth, Undecided
 from meanfield.models.policy import Policy
 from meanfield.solvers.quantities import balancing_quantity
@@ -65,7 +66,7 @@ def _mean_response(policy: Policy, n: int | None, digits: int) -> Enclosure | No
 
 
 def _lower(r: Ranked) -> float:
-    return float(r.mean_response.lower.p) / int(r.mean_response.lower.q) if r.mean_response else 0.0
+    return nearest_double(r.mean_response.lower) if r.mean_response else 0.0
 
 
 def _separate(a: Ranked, b: Ranked) -> bool:

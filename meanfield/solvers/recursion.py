@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from flint import arb, fmpq
 
 from exactchains.domain import Balls
+from exactchains.number import nearest_double
 from exactchains.truth import PrecisionExhausted, Undecided
 from meanfield.models.noisy import PowerOfD
 
@@ -66,12 +67,12 @@ def _require_short(policy: PowerOfD, digits: int) -> None:
     ratio = policy.load * policy.d * policy.eps
     if not 1 - ratio < fmpq(1, 1000):
         return
-    each = -math.log1p(-int((1 - ratio).p) / int((1 - ratio).q)) / math.log(10)  # digits that a term gains
+    each = -math.log1p(-nearest_double(1 - ratio)) / math.log(10)  # digits that a term gains
     if (digits + 3) / each > 1.2 * MAX_TERMS:
         most = int(MAX_TERMS * each) - 3
         advice = f"ask for at most {most}" if most > 0 else "no digit is within reach"
         raise Undecided(
-            f"the tails decay too slowly: at load * d * eps = {int(ratio.p) / int(ratio.q):.9g} {digits} digits take "
+            f"the tails decay too slowly: at load * d * eps = {nearest_double(ratio):.9g} {digits} digits take "
             f"{(digits + 3) / each:.2g} terms of at most {MAX_TERMS}; {advice}"
         )
 

@@ -8,6 +8,7 @@ from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 from scipy.linalg import solve_continuous_lyapunov, solve_sylvester
 
+from exactchains.number import nearest_double
 from exactchains.truth import InputError, Undecided
 from meanfield.models.noisy import PowerOfD
 from meanfield.solvers.fixed_point import fixed_point
@@ -67,7 +68,7 @@ def refinement(policy: PowerOfD, *, order: int = 1, buffer: int | None = None) -
     if buffer is not None and buffer < 1:
         raise InputError(f"buffer = {buffer}: at least one job fits at a server")
     point = fixed_point(policy, digits=15)
-    x = np.array([int(low.p) / int(low.q) for low, _ in point.tails])
+    x = np.array([nearest_double(low) for low, _ in point.tails])
     if buffer is None:
         x = x[: max(6, int(np.count_nonzero(x > NEGLIGIBLE[order])))]
         if order == 2 and len(x) > DEEPEST:
@@ -88,8 +89,8 @@ class _Field:
     """
 
     def __init__(self, policy: PowerOfD, size: int) -> None:
-        eps, g = int(policy.eps.p) / int(policy.eps.q), policy.g
-        self.load = int(policy.load.p) / int(policy.load.q)
+        eps, g = nearest_double(policy.eps), policy.g
+        self.load = nearest_double(policy.load)
         self.sampling = _sampling(policy)
         unit = np.vstack([np.zeros(size), np.eye(size), np.zeros(size)])  # x_0 = 1, x_1..x_K, 0 beyond
         terms: list[tuple[int, float, int, int]] = []

@@ -14,6 +14,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
+from exactchains.number import nearest_double
 from exactchains.truth import InputError
 from meanfield.models.policy import Policy, Server, routed
 
@@ -186,7 +187,7 @@ def _evaluated(rule: Rule, kind: tuple[int, int], factor: Array, *, slopes: bool
         terms = rule.kinds[b].get(kind, [])
         if not terms or b >= levels:
             continue
-        number = (lambda c: float(int(c.p) / int(c.q))) if factor.dtype != object else type(factor[0, 0])
+        number = nearest_double if factor.dtype != object else type(factor[0, 0])
         coefficients = np.array([number(c) for c, _ in terms], dtype=factor.dtype)
         others = np.array([o for _, o in terms], dtype=int).reshape(len(terms), rule.d - 1)
         picked = factor[rows][:, others]

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from exactchains.number import nearest_double
 from exactchains.truth import InputError, PrecisionExhausted
 from meanfield.finite import moved
 from meanfield.models.policy import Loads, Policy
@@ -84,7 +85,7 @@ class ShapeSet:
 
     def speeds(self) -> NDArray[np.float64]:
         """Return the numbered rates in doubles."""
-        return np.array([_float(rate) for rate in self.rates])
+        return np.array([nearest_double(rate) for rate in self.rates])
 
     def entering(self, law: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the flow into every target's shape outside the set, 0 for those inside; a law by level and shape."""
@@ -196,14 +197,10 @@ def _swept(found: ShapeSet, law: NDArray[np.float64], sweeps: int) -> NDArray[np
         columns.append(np.clip(step[part] + level, 0, levels) * m + j[part])
         rates.append(speed[part])
     i, j, r = (np.concatenate(x) for x in (rows, columns, rates))
-    fastest = found.n * (1 + _float(found.policy.load))
+    fastest = found.n * (1 + nearest_double(found.policy.load))
     stay = 1 - np.bincount(i, r, size) / fastest
     move = sp.csr_matrix((r / fastest, (j, i)), shape=(size, size))
     x = law.ravel()
     for _ in range(sweeps):
         x = move @ x + stay * x
     return (x / x.sum()).reshape(levels + 1, m)
-
-
-def _float(x: Any) -> float:
-    return int(x.p) / int(x.q)

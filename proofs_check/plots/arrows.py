@@ -3,6 +3,7 @@
 import textwrap
 from pathlib import Path
 
+from exactchains.number import nearest_double
 from proofs_check.plots.drawing import COLOURS, WIDE, saved
 from proofs_check.plots.fields import Field, Fields
 
@@ -25,7 +26,7 @@ def draw_fields(shown: Fields, path: Path) -> None:
 def _field(axis, field: Field) -> None:  # type: ignore[no-untyped-def]
     for a, b, x, y in field.arrows:
         grows = x + y > 0
-        u, v = (LENGTH * int(z.p) / int(z.q) for z in (x, y))
+        u, v = (LENGTH * nearest_double(z) for z in (x, y))
         colour = COLOURS[1] if grows else COLOURS[0]
         look = {"facecolor": "white" if grows else colour, "edgecolor": colour, "linewidth": 1.0}
         axis.plot([a], [b], ".", color="#7f7f7f", markersize=2.5)

@@ -6,7 +6,7 @@ from pathlib import Path
 from flint import fmpq
 
 from exactchains.domain import Rigor
-from exactchains.number import parse
+from exactchains.number import nearest_double, parse
 from exactchains.truth import InputError
 from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Parameter
@@ -66,8 +66,9 @@ def checked_phase(spec: Spec, path: Path) -> tuple[Comparison, list[str]]:
 
 
 def _point(x: fmpq, bracket: Bracket) -> Point:
-    exact = bracket.lower == bracket.upper
-    return Point(_double(x), _double(bracket.lower), _double(bracket.upper), Rigor.EXACT if exact else Rigor.ENCLOSED)
+    rigor = Rigor.EXACT if bracket.lower == bracket.upper else Rigor.ENCLOSED
+    at, lower, upper = (nearest_double(v) for v in (x, bracket.lower, bracket.upper))
+    return Point(at, lower, upper, rigor)
 
 
 def _label(names: Sequence[str], key: tuple[str, ...], several: bool) -> str:
@@ -77,7 +78,3 @@ def _label(names: Sequence[str], key: tuple[str, ...], several: bool) -> str:
 
 def _named(p: Parameter) -> str:
     return axis_label(p.name, p.symbol, p.meaning, p.unit)
-
-
-def _double(x: fmpq) -> float:
-    return int(x.p) / int(x.q)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from exactchains.number import parse
+from exactchains.number import nearest_double, parse
 from exactchains.truth import InputError
 from proofs_check.arithmetic import names_in
 from proofs_check.catalogue import find
@@ -139,7 +139,7 @@ class Reader(SpecReader):
             x = self._try("limits.seconds", partial(parse, self._word(data["seconds"], "limits.seconds"), "seconds"))
             if not 0 < x <= 10**7:
                 raise self.error("limits.seconds", "a number > 0 is needed")
-            seconds = int(x.p) / int(x.q)
+            seconds = nearest_double(x)
         if "memory" in data:
             match = _SIZE.fullmatch(self._word(data["memory"], "limits.memory"))
             memory = int(float(match[1]) * UNITS[match[2]]) if match else 0
