@@ -43,7 +43,7 @@ def phase_figure(spec: Spec, found: Sequence[Bracket], path: Path) -> Path:
     model = find(spec.models[0])
     against = f"{b.quantity or spec.quantities[0]} of {b.against}" if b.against else b.value
     title = f"Where {spec.quantities[0]} of {model.name} equals {against}"
-    note = "the bands hold the change of a certified sign; filled marks: exactly there"
+    note = _sides(model.name, found) + "the bands hold the change of a certified sign; filled marks: exactly there"
     up, below = (_named(model.parameter(name)) for name in (b.over, across))
     draw(Figure(title, below, (Panel(up, series, False),), False, note=note), path)
     return path
@@ -63,6 +63,13 @@ def checked_phase(spec: Spec, path: Path) -> tuple[Comparison, list[str]]:
     if b is None or not others:
         raise InputError("--figure draws a [boundary] over another axis of [grid]; add one")
     return b, others
+
+
+def _sides(name: str, found: Sequence[Bracket]) -> str:
+    """Return in words on which side of the lines the model is smaller, where it is the same side everywhere."""
+    signs = {(b.below, b.above) for b in found}
+    words = {(-1, 1): "smaller below a line, larger above", (1, -1): "larger below a line, smaller above"}
+    return f"{name}: {words[signs.pop()]};\n" if len(signs) == 1 and signs <= set(words) else ""
 
 
 def _point(x: fmpq, bracket: Bracket) -> Point:

@@ -563,8 +563,12 @@ def test_a_phase_diagram_is_drawn_from_a_store(run):
     text = CONSTANT.replace("mu = 1\n", "").replace("[grid]\n", '[grid]\nmu = ["1", "8/7"]\n').replace("md1", "mm1")
     Path("edge.toml").write_text(text + '[boundary]\nover = "lam"\nto = "1/100"\nvalue = 1\n')
     out = run("edge.toml", "--store", "a.sqlite", "--figure", "a.svg")
+    assert "smaller below" not in Path("a.svg").read_text()  # a sign is 0 where the boundary is a point of the grid
     assert "mu=1: lam = 1/2, sign 0 to 0" in out and "mu=8/7: lam in [" in out
     assert "0 computed" in run("edge.toml", "--store", "a.sqlite", "--figure", "b.svg")
+    Path("wide.toml").write_text(Path("edge.toml").read_text().replace('["1", "8/7"]', '["8/7"]'))
+    run("wide.toml", "--store", "a.sqlite", "--figure", "wide.svg")
+    assert "mm1: smaller below a line, larger above" in Path("wide.svg").read_text()
     assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes() and Path("a.svg").read_text().startswith("<?xml")
     assert "[boundary]" in run("study.toml", "--store", "a.sqlite", "--figure", "c.svg", code=2)
     assert "written as .svg" in run("edge.toml", "--store", "a.sqlite", "--figure", "c.gif", code=2)
