@@ -1,10 +1,11 @@
 """Load balancing: fixed points, enclosures of n servers, rmftool and its port in LINE beside them in one run.
 
-    python -m bench.load_balancing [--runs N] [--large] [--gaps]
+    python -m bench.load_balancing [--runs N] [--large] [--gaps] [--growth]
 
 Processor seconds, one BLAS thread.  Ours is timed from the policy to certified digits; rmftool, where it can be
 imported, from its model to a vector of doubles, judged by the closed form of the noiseless power of two.  ``--gaps``
-simulates 50, 100 and 200 servers, a few minutes, and prints their distance from the limit and its corrections.
+simulates 50, 100 and 200 servers, a few minutes, and prints their distance from the limit and its corrections;
+``--growth`` prints how the chain with a buffer grows with the servers, beside scipy on the same chain.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 for _library in ("OPENBLAS", "OMP", "MKL"):
@@ -22,7 +24,10 @@ for _library in ("OPENBLAS", "OMP", "MKL"):
 
 import numpy as np  # noqa: E402
 
+from bench.finite_chains import fixed_state, logarithms, splu  # noqa: E402
+from exactchains import stationary  # noqa: E402
 from meanfield import SED, PowerOfD, SpeedAwareJSQ, fixed_point, refinement  # noqa: E402
+from meanfield.finite import exact_chain  # noqa: E402
 from meanfield.solvers.enclosures import best_system  # noqa: E402
 from proofs_check.check.document import check, loads  # noqa: E402
 
@@ -54,11 +59,15 @@ def main() -> None:
     words.add_argument("--runs", type=int, default=3, help="median of so many runs")
     words.add_argument("--large", action="store_true", help="ten servers too, several minutes")
     words.add_argument("--gaps", action="store_true", help="simulate 50 to 200 servers instead")
+    words.add_argument("--growth", action="store_true", help="two to ten servers with eight places, beside scipy")
     choice = words.parse_args()
     warnings.simplefilter("ignore")
     if choice.gaps:
         gaps(PowerOfD("7/10", 2, 1, 1), 400, 500)
         gaps(PowerOfD("9/10", 2, 2, "1/2"), 600, 500)
+        return
+    if choice.growth:
+        by_servers(choice.runs)
         return
     points(choice.runs)
     peers(choice.runs)
@@ -94,6 +103,26 @@ def peers(runs: int) -> None:
             shown = f"| {name} | {load} | {theirs:.3f} | {ours:.5f} | {theirs / ours:.0f} |"
             print(f"{shown} {np.abs(x - exact).max():.1e} | {int((x < 0).sum())} |")
         print(f"| ours with errors, g 1, eps 1 | {load} | | {noisy:.5f} | | | |")
+
+
+def by_servers(runs: int, places: int = 8) -> None:
+    """Print, for chains with a buffer, states and times; the law certified to 12 digits beside scipy's ``splu``."""
+    print("| n | states | chain from the rule, s | certified law, s | scipy, s | ratio | its worst relative error |")
+    print("|---|---|---|---|---|---|---|")
+    for n in (2, 3, 4, 5, 6, 8, 10):
+        start = time.process_time()
+        chain = exact_chain(NOISY, n=n, buffer=places).chain
+        built = time.process_time() - start
+        size, several = chain.size, runs if n < 8 else 1
+        arrays = zip(*((i, j, float(rate)) for i, row in enumerate(chain.rows) for j, rate in row.items()), strict=True)
+        sources, targets, rates = (np.array(x) for x in arrays)
+        ours = median(several, partial(stationary, chain, digits=12))
+        system, right = fixed_state((size, sources, targets, rates))
+        theirs = median(several, partial(splu, system, right))
+        logs = logarithms(stationary(chain, digits=15))
+        off = np.abs(np.expm1(np.log(np.abs(splu(system, right))) - (logs[1:] - logs[0]))).max()
+        shown = f"| {n} | {size} | {built:.2f} | {ours:.3f} | {theirs:.3f} | {theirs / ours:.2f} | {off:.0e} |"
+        print(shown, flush=True)
 
 
 def _imported(name: str) -> tuple[str, Any] | None:
