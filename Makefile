@@ -2,7 +2,7 @@
 # PYTHON=/path/to/python3 chooses the interpreter (3.11 or newer), VENV=folder the place of the environment.
 
 VENV ?= .venv
-EXTRAS := test,dev,report,plot,dask,smt,parquet,simulators
+EXTRAS := test,dev,plot,dask,smt,parquet,simulators
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 PEERS := $(VENV)-peers

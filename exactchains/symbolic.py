@@ -1,20 +1,20 @@
 """Rational functions in named parameters: the domain of closed forms.
 
 ``Fractions("p", "d")`` is the field Q(p, d).  Its elements are sympy field elements in lowest terms, so two results
-are equal exactly when their texts are.
+are equal exactly when their texts are.  sympy, half a second to import, is imported with the first field.
 """
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import sympy
-from sympy.polys.fields import FracElement, field
-from sympy.polys.matrices import DomainMatrix
+from typing import TYPE_CHECKING, Any
 
 from exactchains.domain import Rigor
 from exactchains.number import rational
 from exactchains.truth import InputError, Truth, Undecided
+
+if TYPE_CHECKING:
+    import sympy
+    from sympy.polys.fields import FracElement
 
 
 class Fractions:
@@ -29,11 +29,14 @@ class Fractions:
     def __init__(self, *names: str) -> None:
         if not names or len(set(names)) != len(names) or not all(n.isidentifier() and n.isascii() for n in names):
             raise InputError(f"parameters {names!r}: give distinct names such as 'p', 'd'")
+        from sympy import QQ
+        from sympy.polys.fields import field
+
         self.names = names
-        self.field, *gens = field(",".join(names), sympy.QQ)
+        self.field, *gens = field(",".join(names), QQ)
         self.gens: tuple[FracElement, ...] = tuple(gens)
 
-    def __getitem__(self, name: str) -> FracElement:
+    def __getitem__(self, name: str) -> "FracElement":
         return self.gens[self.names.index(name)]
 
     def __eq__(self, other: object) -> bool:
@@ -48,16 +51,18 @@ class Fractions:
     def working(self) -> contextlib.AbstractContextManager[Any]:
         return contextlib.nullcontext()
 
-    def convert(self, x: Any) -> FracElement:
+    def convert(self, x: Any) -> "FracElement":
         """Return ``x`` as an element; text may be a number or the name of a parameter."""
-        if isinstance(x, FracElement):
+        if hasattr(x, "set_field"):
             return x.set_field(self.field) if x.field != self.field else x
         if isinstance(x, str) and x in self.names:
             return self[x]
         q = rational(x)
-        return self.field(sympy.QQ(int(q.p), int(q.q)))
+        return self.field(self.field.domain(int(q.p), int(q.q)))
 
-    def solve(self, A: Sequence[Sequence[Any]], b: Sequence[Any]) -> list[FracElement]:
+    def solve(self, A: Sequence[Sequence[Any]], b: Sequence[Any]) -> "list[FracElement]":
+        from sympy.polys.matrices import DomainMatrix
+
         n, domain = len(b), self.field.to_domain()
         matrix = DomainMatrix([[self.convert(x) for x in row] for row in A], (n, n), domain)
         column = DomainMatrix([[self.convert(x)] for x in b], (n, 1), domain)
@@ -69,25 +74,25 @@ class Fractions:
             raise
         return [row[0] for row in solution.to_dense().to_list()]
 
-    def less(self, x: FracElement, y: FracElement) -> Truth:
+    def less(self, x: "FracElement", y: "FracElement") -> Truth:
         gap = y - x
         if not (gap.numer.is_ground and gap.denom.is_ground):
             return Truth.UNKNOWN
         return Truth.TRUE if gap.as_expr() > 0 else Truth.FALSE
 
-    def equal(self, x: FracElement, y: FracElement) -> Truth:
+    def equal(self, x: "FracElement", y: "FracElement") -> Truth:
         return Truth.TRUE if x == y else Truth.FALSE
 
-    def expression(self, x: FracElement) -> sympy.Expr:
+    def expression(self, x: "FracElement") -> "sympy.Expr":
         """Return ``x`` as a sympy expression, factored: the canonical printed form."""
-        return sympy.factor(x.as_expr())
+        return x.as_expr().factor()
 
-    def text(self, x: FracElement) -> str:
+    def text(self, x: "FracElement") -> str:
         """Return ``numerator/denominator``, expanded and in lowest terms, in the grammar that the checker reads."""
         top, bottom = _polynomial(x.numer, self.names), _polynomial(x.denom, self.names)
         return top if bottom == "1" else f"({top})/({bottom})"
 
-    def at(self, x: FracElement, values: Mapping[str, Any]) -> Any:
+    def at(self, x: "FracElement", values: Mapping[str, Any]) -> Any:
         """Evaluate ``x`` at numbers of any domain: numerator over denominator.
 
         Raises

@@ -41,8 +41,8 @@ for name in MODULES:
     importlib.import_module(name)
 print(json.dumps(len(MODULES)))
 """
-FINDERS = ("numpy", "scipy", "networkx")
-EXTRAS = ("matplotlib", "jinja2", "dask", "distributed", "z3", "pyarrow", "pytest", "hypothesis", "setuptools")
+FINDERS = ("numpy", "scipy")
+EXTRAS = ("matplotlib", "dask", "distributed", "z3", "pyarrow", "pytest", "hypothesis", "setuptools")
 
 
 def blocked(code: str, *names: str, **values: object) -> object:

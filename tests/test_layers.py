@@ -11,7 +11,7 @@ import pytest
 from tests.source import PACKAGES, ROOT, called, definitions, imports, module_name, modules, project_files, tree
 
 GROUND = ("exactchains", "!exactchains.solvers", "flint")
-SCIENCE = ("exactchains", "numpy", "scipy", "sympy", "mpmath", "networkx", "flint")
+SCIENCE = ("exactchains", "numpy", "scipy", "sympy", "flint")
 STATEMENTS = (
     *GROUND,
     "proofs_check.check",
@@ -54,9 +54,6 @@ MAY_IMPORT = {
         *SCIENCE,
         *PACKAGES,
         "click",
-        "rich",
-        "threadpoolctl",
-        "jinja2",
         "matplotlib",
         "pandas",
         "dask",

@@ -10,8 +10,6 @@ from aoi_tools.closed_forms import closed_form
 from aoi_tools.models.law import Sampling, SlotLaw
 from aoi_tools.models.markov import LastDecoded, Markov
 from aoi_tools.models.schemes import Delayed, Periodic, exact_bits
-from aoi_tools.solvers.markov import ReferenceLaw, markov_law
-from aoi_tools.solvers.modes import ModeLaw
 from exactchains.domain import QQ, Balls, Domain, Rigor
 from exactchains.enclosure import Enclosure, Result
 from exactchains.level_chain import LevelChain
@@ -82,10 +80,13 @@ def age_law(scheme: Any, *, domain: Domain = QQ, method: str = "auto") -> SlotLa
     """
     if method not in ("auto", "chain", "closed form"):
         raise InputError(f"method = {method!r}: allowed are auto | chain | closed form")
+    form = None if method == "chain" else closed_form(scheme, domain)
+    if form is not None:
+        return form
+    from aoi_tools.solvers.markov import ReferenceLaw, markov_law  # import scipy, which a closed form needs not
+    from aoi_tools.solvers.modes import ModeLaw
+
     if method != "chain":
-        form = closed_form(scheme, domain)
-        if form is not None:
-            return form
         if isinstance(scheme, Markov):
             return markov_law(scheme, domain)
         if method == "closed form":

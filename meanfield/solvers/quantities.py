@@ -23,7 +23,6 @@ from meanfield.solvers.enclosures import ServerSystem, best_system, require_stab
 from meanfield.solvers.fixed_point import FixedPoint, fixed_point
 from meanfield.solvers.krawczyk import SampledPoint, sampled_equilibrium
 from meanfield.solvers.one_gate import Gate, one_gate
-from meanfield.solvers.two_servers import pair_expectation
 
 __all__ = ["QUANTITIES", "balancing_quantity"]
 
@@ -129,6 +128,8 @@ def _solved(policy: Policy, name: str, index: int | None, target: tuple[int | No
             and policy.pools.sizes(n) == (1, 1)
             and name.endswith("mean_queue")
         ):
+            from meanfield.solvers.two_servers import pair_expectation  # imports scipy.optimize, which takes time
+
             return pair_expectation(policy, name, index, digits=digits)
         levels = (index or 0) + (name == "joined") if name in ("tail", "joined") and n is None else 0
         system, method = _system(policy, n, digits + spare, levels)
