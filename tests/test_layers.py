@@ -30,7 +30,7 @@ STATEMENTS = (
 # module pattern -> what it may import beside the standard library; the first pattern that fits a module counts
 MAY_IMPORT = {
     "exactchains.symbolic": (*GROUND, "sympy"),
-    "exactchains.solvers*": ("exactchains", "numpy", "scipy", "flint"),
+    "exactchains.solvers*": ("exactchains", "numpy", "scipy", "flint", "threadpoolctl"),
     "exactchains": ("exactchains",),  # hands out public names, lazily
     "exactchains.*": GROUND,
     "aoi_tools.models*": (*GROUND, "aoi_tools.models"),

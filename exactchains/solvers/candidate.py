@@ -16,9 +16,11 @@ from exactchains.solvers.law import StationaryLaw
 from exactchains.solvers.scaled import Direct, Levels, Scaled
 from exactchains.solvers.stationary import twofold_law
 from exactchains.solvers.structure import structure
+from exactchains.solvers.threads import one_thread
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted
 
 
+@one_thread
 def certified_candidate(chain: FiniteChain, candidate: Any, *, digits: int | None = None) -> StationaryLaw:
     """Return the stationary law as what the candidate is, with a proved relative error for every entry.
 

@@ -22,6 +22,7 @@ from exactchains.solvers.cone_geometry import SUM, Condition, Side, basis, condi
 from exactchains.solvers.cone_law import tail_quantiles
 from exactchains.solvers.poisson_box import TAIL_BITS, Box, Poisson
 from exactchains.solvers.poisson_certificate import poisson_certificate
+from exactchains.solvers.threads import one_thread
 from exactchains.truth import InputError, PrecisionExhausted, Undecided, expect
 
 ROUNDS, GUESSES = 6, 4
@@ -42,6 +43,7 @@ class Bound:
     bits: int
 
 
+@one_thread
 def expectation(chain: CountableChain, reward: Reward, *, digits: int = 15) -> Result:
     r"""Return the stationary mean of a reward of at most linear growth, between two proved bounds.
 

@@ -18,6 +18,7 @@ from exactchains.domain import ball_ends
 from exactchains.enclosure import Enclosure
 from exactchains.number import nearest_double
 from exactchains.solvers.ball_reduction import triplet_solve
+from exactchains.solvers.threads import one_thread
 from exactchains.truth import InputError, PrecisionExhausted, Undecided, expect
 
 FIRST, LAST = 16, 4096  # levels that are watched
@@ -49,6 +50,7 @@ class DependentLaw:
         return self.levels[n]
 
 
+@one_thread
 def dependent_law(chain: DependentChain, *, digits: int = 15) -> DependentLaw:
     """Return the law of levels 0, 1, .. until little is left, with certain digits of the mean level and of level 0.
 

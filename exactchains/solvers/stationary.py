@@ -21,6 +21,7 @@ from exactchains.solvers.long_block import LongBlock
 from exactchains.solvers.proof import exact_proof, integer_proof, twofold_proof
 from exactchains.solvers.refine import refined
 from exactchains.solvers.structure import narrow_order, structure
+from exactchains.solvers.threads import one_thread
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, expect
 
 LARGEST_EXACT = 2500  # states
@@ -32,6 +33,7 @@ METHODS = ("auto", "exact", "gth", "direct", "levels", "block")
 Found = tuple[Values, str, Callable[[], dict[str, Any]] | None]
 
 
+@one_thread
 def stationary(chain: FiniteChain, *, digits: int | None = None, method: str = "auto") -> Any:
     r"""Return the stationary law: :math:`\pi Q = 0` (or :math:`\pi P = \pi`), :math:`\sum \pi = 1`.
 

@@ -11,6 +11,7 @@ from flint import acb_mat, arb, arb_mat
 from exactchains.domain import Balls, Floats
 from exactchains.enclosure import Enclosure
 from exactchains.number import rational
+from exactchains.solvers.threads import one_thread
 from exactchains.symbolic import Fractions
 from exactchains.truth import InputError, Undecided
 
@@ -34,6 +35,7 @@ class Equilibrium:
     stability: str
 
 
+@one_thread
 def equilibrium_near(field: Field, start: Sequence[Any], *, total: Any = None, digits: int = 15) -> Equilibrium:
     r"""Return the equilibrium of a vector field to which Newton's method leads from ``start``, with its proof.
 

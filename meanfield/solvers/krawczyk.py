@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from exactchains.domain import Balls, ball_ends
 from exactchains.enclosure import Enclosure
 from exactchains.number import nearest_double
+from exactchains.solvers.threads import one_thread
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 from meanfield.closed_forms import FluidPoint
 from meanfield.models.policy import Policy
@@ -67,6 +68,7 @@ class SampledPoint(FluidPoint):
         return document(self.pools, self.load, self.witness, self.mean_queue, {k: self.tail(k) for k in tails})
 
 
+@one_thread
 def sampled_equilibrium(policy: Policy, *, digits: int = 30, levels: int = 0) -> SampledPoint:
     r"""Return an equilibrium of the limit of many servers for a rule that samples few of them.
 

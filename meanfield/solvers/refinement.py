@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_continuous_lyapunov, solve_sylvester
 
 from exactchains.number import nearest_double
+from exactchains.solvers.threads import one_thread
 from exactchains.truth import InputError, Undecided
 from meanfield.models.noisy import PowerOfD
 from meanfield.solvers.fixed_point import fixed_point
@@ -37,6 +38,7 @@ class Refinement:
         return float(self.limit.sum() + self.correction.sum() / n + last)
 
 
+@one_thread
 def refinement(policy: PowerOfD, *, order: int = 1, buffer: int | None = None) -> Refinement:
     r"""Return the first corrections of the expected tails, from the moment equations at the equilibrium.
 
