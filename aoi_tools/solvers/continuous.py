@@ -9,7 +9,6 @@ from flint import arb, arb_mat, fmpq, fmpq_poly, fmpz_poly
 from aoi_tools.models.queues import Deterministic, Discipline, ExponentialFirstCome, Law, PoissonFirstCome, over, stable
 from exactchains.domain import QQ, Balls, Domain
 from exactchains.series import Series
-from exactchains.symbolic import Fractions
 from exactchains.truth import InputError, Undecided
 
 TERMS = 7
@@ -127,6 +126,8 @@ def _rational_tail(discipline: Discipline, x: fmpq, domain: Balls) -> arb:
     """
     if (phases := getattr(getattr(discipline, "service", None), "phases", 1)) > MOST_PHASES:
         raise InputError(f"phases = {phases}: age_ccdf takes Erlang laws of at most {MOST_PHASES} phases")
+    from exactchains.symbolic import Fractions  # here, as it loads sympy: half a second
+
     F = Fractions("s")
     s = F["s"]
     d, peak = discipline.transforms(s, F)

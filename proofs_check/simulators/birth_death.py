@@ -24,7 +24,20 @@ class BirthDeath:
 
     def variance_constant(self, value: Callable[[Floats], Floats]) -> float:
         """Return lim T Var(time average of value(level) over time T)."""
-        return birth_death_variance(self.law, self.birth, value(np.arange(len(self.law), dtype=float)))
+        return birth_death_variance(self.law, self.birth, value(self._levels()))
+
+    def job_variance(self, value: Callable[[Floats], Floats]) -> float:
+        r"""Return lim n Var(mean over n jobs) of the time that each spends in ``value``, in any order of service.
+
+        The times of n jobs add up to the integral of ``value`` over the time in which n jobs come, up to an error that
+        does not grow (Little's law for paths); with ``gaps`` the times between arrivals are added.
+        """
+        f = value(self._levels())
+        rate = float(self.law @ self.birth)
+        return birth_death_variance(self.law, self.birth, f, -float(self.law @ f) / rate) / rate
+
+    def _levels(self) -> Floats:
+        return np.arange(len(self.law), dtype=float)
 
     def event_mean(self) -> float:
         """Return the mean level over events, each counted once whatever its duration."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from exactchains.truth import InputError
 from proofs_check.simulators.pieces import Floats, merged
@@ -127,11 +127,16 @@ def quantile(confidence: float, freedom: float, looks: float | None = None) -> f
     I. Waudby-Smith et al., Time-uniform central limit theory and asymptotic confidence sequences (2021).
     """
     if looks is None:
-        return float(stats.t.isf((1 - confidence) / 2, freedom))
+        return _upper_t((1 - confidence) / 2, freedom)
     if looks <= 0:
         return math.inf
     bound = math.sqrt((looks + 1) / looks * math.log((looks + 1) / (1 - confidence) ** 2))
-    return float(stats.t.isf(stats.norm.sf(bound), freedom))
+    return _upper_t(float(special.ndtr(-bound)), freedom)
+
+
+def _upper_t(chance: float, freedom: float) -> float:
+    """Return what Student's t exceeds with a chance; scipy.special loads in half the time of scipy.stats."""
+    return -float(special.stdtrit(freedom, chance)) if chance > 0 else math.inf
 
 
 def skewed(quantile: float, skewness: float, batches: int) -> tuple[float, float]:
@@ -165,7 +170,7 @@ def averaged(own: float, freedom: float, known: float) -> tuple[float, float] | 
     run than its own error is, and the model's alone would take the model for granted, which is what is in question.
     None: the own variance is larger than a run of the model has with probability ``ALIKE``.
     """
-    if not known > 0 or not math.isfinite(known) or own**2 > known**2 * stats.chi2.isf(ALIKE, freedom) / freedom:
+    if not known > 0 or not math.isfinite(known) or own**2 > known**2 * special.chdtri(freedom, ALIKE) / freedom:
         return None
     return math.sqrt((own**2 + known**2) / 2), 4 * freedom
 

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from aoi_tools.models.queues import Deterministic, Erlang, law
 from proofs_check.catalogue.model import Model
 from proofs_check.simulators import age_suspects, balancing_suspects, classic_suspects
 from proofs_check.simulators.birth_death import BirthDeath, birth_death
@@ -12,7 +13,7 @@ from proofs_check.simulators.diagnosis import Suspect
 from proofs_check.simulators.empty_start import Length, queue_suspects, server_suspects
 from proofs_check.simulators.jobs import Jobs
 from proofs_check.simulators.observed import Observed
-from proofs_check.simulators.planning import age_variance_constant
+from proofs_check.simulators.planning import age_variance_constant, poisson_jobs_variance, service_moments
 from proofs_check.simulators.rates import rate_notes
 from proofs_check.simulators.slot_ages import OBSERVABLES
 from proofs_check.simulators.statistics import VARIANCE
@@ -46,6 +47,13 @@ def knowledge(model: Model, values: Mapping[str, Any], thing: Any) -> Knowledge:
     return ClassicKnowledge(model, values)
 
 
+JOB_SHAPES = ("Jobs", "JobStream", "Vectors")
+PER_JOB = ("mean_wait", "mean_response", "peak_mean")
+SERVICES: dict[str, Callable[[Mapping[str, Any]], Any]] = {  # Poisson arrivals, first come first served
+    "mm1": lambda values: Erlang(values["mu"]),
+    "md1": lambda values: Deterministic(1 / values["mu"]),
+    "mg1": lambda values: law(values["service"]),
+}
 IN_USES = {"age_mean": "slot_mean", "age_variance": "slot_variance"}  # ages in channel uses from those in slots
 
 
@@ -102,17 +110,32 @@ class ClassicKnowledge:
         self.observed = Observed(rate=float(values["lam"]) if "lam" in values else None)
 
     def variance_constant(self, quantity: str, index: int | None, shape: str) -> float | None:
+        if shape == "Values":
+            return None
+        per_job = shape in JOB_SHAPES and quantity in PER_JOB  # the weight of such data is jobs, not time
+        service = SERVICES.get(self.model.name)
+        if service is not None and quantity != "tail":
+            return self._of_service(service(self.values), quantity, per_job)
         chain = self.chain()
         if chain is None:
             return None
-        if quantity == "mean_wait" and shape in ("Jobs", "JobStream", "Vectors"):  # weights are jobs, not time
-            if self.model.name != "mm1":
-                return None
-            return _daley(float(self.values["lam"] / self.values["mu"])) / float(self.values["mu"]) ** 2
-        if shape == "Values":
-            return None
+        if quantity == "mean_wait" and per_job:
+            return chain.job_variance(lambda n: np.maximum(n - chain.servers, 0))
+        if quantity == "mean_response" and per_job:
+            return chain.job_variance(lambda n: n)
         value = _of_level(quantity, index, chain.servers, self.observed.rate)
         return None if value is None else chain.variance_constant(value)
+
+    def _of_service(self, service: Any, quantity: str, per_job: bool) -> float | None:
+        """Return the constant for Poisson arrivals and a law of service, first come first served."""
+        lam, times = float(self.values["lam"]), service_moments(service)
+        wait = lam * times[1] / (2 * (1 - lam * times[0]))
+        counted = {"mean_wait": wait, "mean_response": wait + times[0], "peak_mean": wait + times[0] + 1 / lam}
+        if per_job:
+            return poisson_jobs_variance(lam, times, served=quantity != "mean_wait", counted=counted[quantity])
+        if quantity == "mean_queue":
+            return lam * poisson_jobs_variance(lam, times, served=True, counted=0.0)
+        return poisson_jobs_variance(lam, times, served=False, counted=0.0) / lam if quantity == "mean_wait" else None
 
     def chain(self) -> BirthDeath | None:
         """Return the number in the system as a birth-death process, where it is one."""
@@ -172,8 +195,3 @@ def _of_level(
     if quantity == "mean_wait" and rate:
         return lambda n: np.maximum(n - servers, 0) / rate
     return None
-
-
-def _daley(rho: float) -> float:
-    """Return lim n Var(mean of n waits) of M/M/1 with mu = 1 (Daley 1968)."""
-    return rho * (2 + 5 * rho - 4 * rho**2 + rho**3) / (1 - rho) ** 4

@@ -1,13 +1,14 @@
 """How long a run must be: asymptotic variances of time averages from the chain itself, in floats, for planning."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags, eye, lil_matrix
 from scipy.sparse.linalg import splu
 
+from aoi_tools.models.queues import Deterministic, Erlang
 from exactchains.domain import Floats as FloatDomain
 from exactchains.truth import DoesNotExist, InputError
 from proofs_check.simulators.pieces import Floats
@@ -67,18 +68,58 @@ def stationary_floats(P: csr_matrix) -> Floats:
     return np.asarray(splu(A.tocsc()).solve(right))
 
 
-def birth_death_variance(law: Floats, birth: Floats, f: Floats) -> float:
-    r"""Return lim T Var(time average of f over time T) of a birth-death process in continuous time.
+def birth_death_variance(law: Floats, birth: Floats, f: Floats, jump: float = 0.0) -> float:
+    r"""Return lim Var / T of the integral of f over time T, plus ``jump`` at every birth, of a birth-death process.
 
-    .. math:: 2 \sum_k \frac{1}{\lambda_k \pi_k} \Big(\sum_{j \le k} \pi_j (f_j - E f)\Big)^2
+    With the sums :math:`S_k = \sum_{j \le k} \pi_j (f_j + r \lambda_j - m)`, r the jump and m the mean of f + r birth,
+
+    .. math:: \sum_k \lambda_k \pi_k \big((d_k + r)^2 + d_k^2\big), \qquad d_k = - S_k / (\lambda_k \pi_k).
     """
-    centred = law * (f - law @ f)
+    reward = f[: len(law)] + jump * birth[: len(law)]
+    centred = law * (reward - law @ reward)
     middle = int(np.searchsorted(np.cumsum(law), 0.5))  # sums start at the nearer end: the tail would drown in rounding
     from_above = -np.cumsum(centred[::-1])[::-1][1:]
     partial = np.concatenate([np.cumsum(centred[:middle]), from_above[middle:]])
     flow = law[:-1] * birth[: len(law) - 1]
     alive = flow > 0
-    return float(2 * np.sum(partial[alive] ** 2 / flow[alive]))
+    step = -partial[alive] / flow[alive]
+    return float(np.sum(flow[alive] * ((step + jump) ** 2 + step**2)))
+
+
+def poisson_jobs_variance(lam: float, moments: Sequence[float], *, served: bool, counted: float) -> float:
+    r"""Return lim Var / n of a sum over n jobs of M/G/1, first come first served.
+
+    A job that meets the work x and brings S adds x (+ S when ``served``), less ``counted`` for being there.  The work
+    has the Poisson solution :math:`h(x) = \kappa x^2`, :math:`\kappa = \lambda / (2 (1 - \rho))`, whence
+
+    .. math:: E \big(x + S - c + \kappa (2 x S + S^2)\big)^2
+
+    with x stationary (Pollaczek and Khinchin).  Counting ``counted`` = the mean gives waits or responses per job; 0
+    gives, times lam, the time integral of the number of jobs.
+
+    Parameters
+    ----------
+    moments
+        E S, .., E S^4.
+    """
+    s1, s2, s3, s4 = moments
+    idle = 1 - lam * s1
+    x1 = lam * s2 / (2 * idle)
+    x2 = 2 * x1**2 + lam * s3 / (3 * idle)
+    k, e, c = lam / (2 * idle), float(served), -counted
+    squares = c * c + x2 + e * s2 + 4 * k * k * x2 * s2 + k * k * s4
+    mixed = c * x1 + c * e * s1 + 2 * c * k * x1 * s1 + c * k * s2 + e * x1 * s1 + 2 * k * x2 * s1
+    return squares + 2 * (mixed + k * x1 * s2 + 2 * e * k * x1 * s2 + e * k * s3 + 2 * k * k * x1 * s3)
+
+
+def service_moments(law: Any) -> list[float]:
+    """Return E S, .., E S^4 of a service law."""
+    if isinstance(law, Deterministic):
+        return [float(law.time) ** k for k in range(1, 5)]
+    if isinstance(law, Erlang):
+        return [math.prod(range(law.phases, law.phases + k)) / float(law.rate) ** k for k in range(1, 5)]
+    parts = [(float(weight), service_moments(part)) for weight, part in law.parts]
+    return [sum(weight * moments[k] for weight, moments in parts) for k in range(4)]
 
 
 def generator_variance(Q: csr_matrix, f: Floats) -> float:

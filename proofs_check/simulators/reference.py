@@ -8,15 +8,20 @@ from typing import Any
 import numpy as np
 
 from aoi_tools.simulation import slot_ages
+from exactchains.enclosure import Result
 from exactchains.truth import InputError
 from proofs_check.catalogue.model import Model
+from proofs_check.simulators import presets
 from proofs_check.simulators.knowledge import Knowledge, knowledge
+from proofs_check.simulators.memory import table_of
 from proofs_check.simulators.pieces import Floats
 from proofs_check.simulators.queue_runs import job_trace
 from proofs_check.simulators.server_runs import server_trace
-from proofs_check.simulators.verdict import DEFAULT_MARGIN, PLANNED, Margin
+from proofs_check.simulators.statistics import LONG, estimate
+from proofs_check.simulators.verdict import DEFAULT_MARGIN, PLANNED, Margin, upper_variance
 
 FEWEST, HOPELESS, MOST = 10_000, 100_000, 5_000_000  # rows of a run whose length is not given
+PILOTS = (50_000, 500_000)  # rows of a run that finds a variance; the second when the first is not worth LONG
 ROOM = 1.25  # above the planned length
 RAREST = 1e-100  # no feasible run sees a mean within less
 Run = tuple[list[str], Floats]
@@ -53,6 +58,28 @@ def planned(model: Model, values: Mapping[str, Any], thing: Any) -> int:
     if not found:
         return HOPELESS
     return HOPELESS if max(found) > MOST else max(FEWEST, math.ceil(max(found)))
+
+
+def reference_variance(
+    model: Model, values: Mapping[str, Any], thing: Any, known: Knowledge, result: Result, unit: str
+) -> float | None:
+    """Return lim T Var(estimate over weight T in ``unit``) from a reference run, at its upper end.
+
+    None: the model is not simulated, weighs its runs otherwise, or its memory is too long for the pilot run.
+    """
+    for size in PILOTS:
+        try:
+            header, rows = simulate(model, values, seed=0, length=size)
+            read = presets.shaped(table_of(dict(zip(header, rows.T, strict=True))), known.observed, None)
+            if read.unit(result.quantity) != unit:
+                return None
+            pieces, statistic = read.pieces(result.quantity, result.index)
+        except InputError:
+            return None
+        found = estimate(pieces.array(), statistic)
+        if found.effective >= LONG and not found.constant:
+            return upper_variance(found)
+    return None
 
 
 def _length(model: Model, thing: Any, known: Knowledge, quantity: str) -> float | None:

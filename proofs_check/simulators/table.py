@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from typing import TextIO
 
@@ -73,7 +73,7 @@ class Table:
 
     def _numbers(self, lines: list[str], where: Sequence[int], line: int) -> Floats:
         marks = len(self.columns) - 1
-        if all(text.count(self.delimiter) == marks for text in lines):
+        if set(map(str.count, lines, repeat(self.delimiter))) == {marks}:
             try:
                 rows = np.loadtxt(lines, delimiter=self.delimiter, usecols=where, ndmin=2, comments=None, quotechar='"')
                 if len(rows) == len(lines):

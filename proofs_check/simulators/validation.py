@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from proofs_check.simulators.laws import LawTest, law_test
 from proofs_check.simulators.paths import Levels
 from proofs_check.simulators.pieces import Floats
 from proofs_check.simulators.queue_laws import queue_law_test
+from proofs_check.simulators.reference import reference_variance
 from proofs_check.simulators.replications import Replications, named
 from proofs_check.simulators.slot_ages import SlotAges
 from proofs_check.simulators.statistics import BATCHES, MEAN, Statistic, estimate
@@ -131,7 +132,8 @@ def validate(
     known = knowledge(subject, values, thing)
     exact = subject.results(thing, quantities, indices, known.digits)
     read = replications.read(data, known.observed, preset=preset, names=names)
-    judged = [_judged(read, known, result, tolerance, cut, rule) for result in exact]
+    pilot = functools.partial(reference_variance, subject, values, thing, known)
+    judged = [_judged(read, known, result, tolerance, cut, rule, pilot) for result in exact]
     findings = []
     for result, verdict in zip(exact, step_down(judged), strict=True):
         wrong = verdict.verdict is not Verdict.AGREES
@@ -150,8 +152,13 @@ def validate(
     )
 
 
-def _judged(read: Any, known: Knowledge, result: Result, margin: Margin, cut: float, rule: Rule) -> Judged:
-    """Return the verdict on one quantity as a function of how many are judged with it; the data are read once."""
+def _judged(
+    read: Any, known: Knowledge, result: Result, margin: Margin, cut: float, rule: Rule, pilot: Callable[..., Any]
+) -> Judged:
+    """Return the verdict on one quantity as a function of how many are judged with it; the data are read once.
+
+    ``pilot`` finds the variance of a quantity by the reference simulator, in the unit of the data.
+    """
     if isinstance(read, Finished):
         if rule.interval != "batch" or rule.sequential or cut:
             raise InputError(f"{read.path}: there is no run here; --interval, --sequential and --warmup need one")
@@ -166,11 +173,12 @@ def _judged(read: Any, known: Knowledge, result: Result, margin: Margin, cut: fl
     constant = _constant(read, known, result)
     whole = estimate(pieces, statistic, method=rule.interval, sequential=rule.sequential, variance_constant=constant)
     begun = functools.cache(lambda: transient(pieces))
+    reference = functools.cache(lambda: pilot(result, read.unit(result.quantity)))
 
     def judged(tests: int, alarms: int) -> Judgement:
         """Judge; a run that fails to agree only because of how it begins is told so."""
         options = {"margin": margin, "tests": tests, "alarms": alarms}
-        verdict = judge(result, whole, variance_constant=constant, **options)
+        verdict = judge(result, whole, variance_constant=constant, reference=reference, **options)
         found = begun() if verdict.verdict is not Verdict.AGREES and statistic is MEAN else None
         if found is None or judge(result, found[1], **options).verdict is Verdict.DISAGREES:
             return verdict

@@ -2,9 +2,11 @@
 
 import enum
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flint import fmpq
+from scipy import special
 
 from exactchains import decimals
 from exactchains.enclosure import Enclosure, Result
@@ -17,6 +19,9 @@ DISAGREE_AT = 0.999  # the interval that must lie outside: calling a program wro
 LEAST_EFFECTIVE = 100  # fewer independent observations than this decide nothing
 PLANNED = 4.3  # standard errors in the margin of a planned run: 3.6 for 95 % power, more as the error is estimated
 DEFAULT_MARGIN = "5%"
+EXACT, REFERENCE, OWN = "the exact variance of the model", "a run of the reference simulator", "this run's own error"
+LUCKY = 0.1  # a planned variance is as large as one estimated that low with this chance would be
+MEETS = 1.3  # margin over LEAST_EFFECTIVE, as the number of independent observations is estimated too
 
 
 class Verdict(enum.Enum):
@@ -58,7 +63,8 @@ class Judgement:
     """The verdict on one quantity.
 
     ``needed`` is the weight (slots, jobs, time) of a run that agrees with about 95 % probability if the simulator
-    is right; ``total_error`` adds the sampling half width and the width of the exact enclosure.
+    is right, found from ``source``; ``at_least``: more than that, for the run is too short to tell its own error.
+    ``total_error`` adds the sampling half width and the width of the exact enclosure.
     """
 
     quantity: str
@@ -71,6 +77,8 @@ class Judgement:
     reason: str
     needed: float
     confidence: float = AGREE_AT
+    source: str = EXACT
+    at_least: bool = False
 
     @property
     def label(self) -> str:
@@ -91,6 +99,7 @@ def judge(
     *,
     margin: Margin,
     variance_constant: float | None = None,
+    reference: Callable[[], float | None] | None = None,
     tests: int = 1,
     alarms: int | None = None,
 ) -> Judgement:
@@ -103,18 +112,36 @@ def judge(
     Parameters
     ----------
     variance_constant
-        lim T Var(mean over weight T) of the exact model, where it is known; else the run's own estimate is used.
+        lim T Var(estimate from weight T) of the exact model, where it is known.
+    reference
+        Where it is not, and the run undecided: finds it from a run of the reference simulator, if it can.  Else the
+        run's own estimate is used, at its upper end.
     tests, alarms
         Quantities judged together: the chances of a false "agrees" and of a false "disagrees" are divided by these
         numbers, by one number unless ``alarms`` is given.
     """
     tolerance = float(margin.around(exact.enclosure))
-    per_weight = max(variance_constant or 0.0, 0.0) or estimate.variance_constant
     inner = 1 - (1 - AGREE_AT) / tests
     outer = 1 - (1 - DISAGREE_AT) / (alarms or tests)
-    needed = _needed(estimate, per_weight / tolerance**2, inner)
     verdict, reason = _decided(exact.enclosure, estimate, tolerance, inner, outer)
-    return Judgement(exact.quantity, exact.index, exact, estimate, margin, tolerance, verdict, reason, needed, inner)
+    variance, source = max(variance_constant or 0.0, 0.0), EXACT
+    if not variance and verdict is Verdict.UNDECIDED and reference is not None:
+        variance, source = reference() or 0.0, REFERENCE
+    if not variance:
+        variance, source = upper_variance(estimate), EXACT if estimate.method == "reported" else OWN
+    blind = source is OWN and (estimate.effective < LEAST_EFFECTIVE or estimate.correlated)
+    needed = _needed(estimate, variance, tolerance, inner)
+    return Judgement(
+        exact.quantity, exact.index, exact, estimate, margin, tolerance, verdict, reason, needed, inner, source, blind
+    )
+
+
+def upper_variance(estimate: Estimate) -> float:
+    """Return the variance constant of a run at the upper end of what its own error allows."""
+    if estimate.method == "reported":
+        return estimate.variance_constant
+    freedom = estimate.batches - 1 if estimate.freedom is None else estimate.freedom
+    return estimate.variance_constant * freedom / float(special.chdtri(freedom, 1 - LUCKY))
 
 
 def _decided(exact: Enclosure, estimate: Estimate, tolerance: float, inner: float, outer: float) -> tuple[Verdict, str]:
@@ -139,18 +166,21 @@ def _decided(exact: Enclosure, estimate: Estimate, tolerance: float, inner: floa
     return Verdict.UNDECIDED, "the interval reaches across the edge of the margin"
 
 
-def _needed(estimate: Estimate, unit: float, confidence: float) -> float:
-    """Return the weight of a planned run; ``unit`` is the weight at which one standard error fills the margin."""
+def _needed(estimate: Estimate, variance: float, tolerance: float, confidence: float) -> float:
+    """Return the weight of a planned run: short intervals, and enough independent observations."""
+    unit = variance / tolerance**2  # at this weight one standard error fills the margin
     needed = unit * PLANNED**2
-    if not estimate.sequential or not 0 < needed < math.inf or not estimate.weight > 0:
+    if not 0 < needed < math.inf or not estimate.weight > 0 or estimate.constant:
         return needed
-    fixed = estimate.once().quantile(confidence)
-    for _ in range(30):  # the boundary grows like the root of a logarithm: each round changes it less
-        wider = estimate.quantile(confidence, needed / estimate.weight)
-        if not math.isfinite(wider):
-            return math.inf
-        needed = unit * (PLANNED + wider - fixed) ** 2
-    return needed
+    if estimate.sequential:
+        fixed = estimate.once().quantile(confidence)
+        for _ in range(30):  # the boundary grows like the root of a logarithm: each round changes it less
+            wider = estimate.quantile(confidence, needed / estimate.weight)
+            if not math.isfinite(wider):
+                return math.inf
+            needed = unit * (PLANNED + wider - fixed) ** 2
+    worth = estimate.effective * estimate.variance_constant / max(variance, estimate.variance_constant)
+    return float(max(needed, MEETS * LEAST_EFFECTIVE * estimate.weight / worth)) if worth > 0 else needed
 
 
 def midpoint(exact: Enclosure) -> float:

@@ -41,7 +41,8 @@ def finding_lines(finding: Finding) -> list[str]:
     if j.verdict is Verdict.UNDECIDED and 0 < j.needed < float("inf"):
         total, more = rounded_up(j.needed), rounded_up(j.needed - e.weight)
         rest = f" in all, {more} more" if j.needed > e.weight and more != total else ""
-        text.append(f"  needed      about {total} {finding.unit}{rest}, if the simulator is right")
+        about = "more than" if j.at_least else "about"
+        text.append(f"  needed      {about} {total} {finding.unit}{rest}, if the simulator is right; from {j.source}")
     if finding.diagnosis is not None:
         text += [f"  matches     {s.fault} ({_would_be(s)})" for s in finding.diagnosis.matches]
         if not finding.diagnosis.matches and j.verdict is Verdict.DISAGREES:
@@ -115,6 +116,8 @@ def _plain(finding: Finding) -> dict[str, Any]:
         "total_error": j.total_error,
         "needed": j.needed,
         "needed_unit": finding.unit,
+        "needed_from": j.source,
+        "needed_is_lower_bound": j.at_least,
         "matches": [{"fault": s.fault, "value": s.value.short(15)} for s in diagnosis.matches] if diagnosis else [],
         "faults_tried": diagnosis.tried if diagnosis else 0,
     }

@@ -1,6 +1,7 @@
 """Statistics and verdicts against closed forms, statsmodels and brute force."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,10 +9,15 @@ from scipy import stats
 
 from aoi_tools import Actual, Feedback, Periodic, slot_ages
 from exactchains.enclosure import Enclosure, Result
+from proofs_check.catalogue import find
+from proofs_check.simulators.knowledge import knowledge
 from proofs_check.simulators.pieces import Pieces
 from proofs_check.simulators.planning import age_variance_constant, birth_death_variance
+from proofs_check.simulators.queue_runs import job_trace
 from proofs_check.simulators.statistics import MEAN, VARIANCE, estimate, von_neumann
-from proofs_check.simulators.verdict import PLANNED, Estimate, Margin, Verdict, judge
+from proofs_check.simulators.validation import validate
+from proofs_check.simulators.verdict import EXACT, OWN, PLANNED, REFERENCE, Estimate, Margin, Verdict, judge
+from proofs_check.simulators.wording import lines
 
 
 def autoregression(n: int, phi: float, seed: int) -> np.ndarray:
@@ -154,3 +160,90 @@ def test_mean_of_weighted_pieces_is_the_ratio():
     pieces.add(np.array([1.0, 3.0]), np.array([2.0, 3.0]), np.array([4.0, 3.0]))
     weight, first, _ = pieces.array().sum(axis=0)
     assert MEAN.value(first / weight, 0) == 5 / 4
+
+
+def knowing(model, **words):
+    subject = find(model)
+    values = subject.read(words)
+    return knowledge(subject, values, subject.build(values))
+
+
+@pytest.mark.parametrize("load", ["1/2", "4/5", "9/10"])
+def test_variance_of_jobs_of_mm1_by_two_routes_and_in_closed_form(load):
+    # waits: Daley (1968); responses: the queue as a birth-death process, against the work of M/G/1 with phases
+    rho, mm1, mg1 = float(Fraction(load)), knowing("mm1", lam=load, mu="1"), knowing("mg1", lam=load, service="exp:1")
+    chain = mm1.chain()
+    daley = rho * (2 + 5 * rho - 4 * rho**2 + rho**3) / (1 - rho) ** 4
+    for known in (mm1, mg1):
+        assert known.variance_constant("mean_wait", None, "Jobs") == pytest.approx(daley, rel=1e-12)
+        responses = known.variance_constant("mean_response", None, "Jobs")
+        assert responses == pytest.approx(chain.job_variance(lambda n: n), rel=1e-6)
+        for quantity in ("mean_queue", "mean_wait"):
+            over_time = known.variance_constant(quantity, None, "Levels")
+            value = (lambda n: n) if quantity == "mean_queue" else (lambda n: np.maximum(n - 1, 0) / rho)
+            assert over_time == pytest.approx(chain.variance_constant(value), rel=1e-6)
+    assert chain.job_variance(lambda n: np.maximum(n - 1, 0)) == pytest.approx(daley, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "words", "quantity"),
+    [
+        ("md1", {"lam": "1/2", "mu": "1"}, "mean_wait"),
+        ("mg1", {"lam": "1/2", "service": "erlang:2,2"}, "mean_response"),
+        ("mg1", {"lam": "1/3", "service": "hyper:1/4*1/3,3/4*3"}, "mean_response"),
+        ("mm1", {"lam": "1/2", "mu": "1"}, "peak_mean"),
+        ("mmc", {"lam": "1", "mu": "1", "c": "3"}, "mean_response"),
+        ("mm1k", {"lam": "1", "mu": "1", "k": "4"}, "mean_response"),
+    ],
+)
+def test_variance_of_jobs_is_that_of_reference_runs(model, words, quantity):
+    subject = find(model)
+    values, means = subject.read(words), []
+    for seed in range(150):
+        _, rows = job_trace(model, values, jobs=1500, seed=seed)
+        arrive, start, end = rows.T[1:]
+        jobs = {"mean_wait": start - arrive, "mean_response": end - arrive, "peak_mean": end[1:] - arrive[:-1]}
+        means.append(jobs[quantity].mean())
+    low, high = 149 * np.var(means, ddof=1) / stats.chi2.ppf([0.9999, 0.0001], 149)
+    exact = knowing(model, **words).variance_constant(quantity, None, "Jobs")
+    assert low < exact / len(jobs[quantity]) < high
+
+
+@pytest.mark.parametrize(
+    ("model", "words", "quantity", "margin", "source"),
+    [
+        ("mm1", {"lam": "4/5", "mu": "1"}, "mean_response", "20%", EXACT),
+        ("mm1", {"lam": "1/2", "mu": "1"}, "age_mean", "15%", REFERENCE),
+        ("dm1", {"lam": "1/2", "mu": "1"}, "mean_response", "15%", REFERENCE),
+    ],
+)
+def test_the_length_named_after_a_very_short_run_decides(model, words, quantity, margin, source):
+    subject = find(model)
+    values = subject.read(words)
+
+    def judged(jobs, seed):
+        header, rows = job_trace(model, values, jobs=jobs, seed=seed)
+        data = dict(zip(header, rows.T, strict=True))
+        return validate(model, words, data, quantities=[quantity], margin=margin).findings[0].judgement
+
+    short = [judged(200, seed) for seed in range(3)]
+    assert {j.source for j in short} == {source} and not any(j.at_least for j in short)
+    length = math.ceil(min(j.needed for j in short) * (float(values["lam"]) if quantity == "age_mean" else 1))
+    verdicts = [judged(length, seed).verdict for seed in range(100, 120)]
+    assert verdicts.count(Verdict.AGREES) >= 16 and Verdict.DISAGREES not in verdicts
+
+
+def test_a_run_that_cannot_tell_its_own_error_names_a_lower_bound():
+    rng = np.random.default_rng(0)
+    waits = np.convolve(rng.exponential(size=400), np.ones(60) / 60)[60:400]  # bare values: no model knows their memory
+    found = validate("mm1", {"lam": "1/2", "mu": "1"}, {"value": waits}, quantities=["mean_wait"])
+    judgement = found.findings[0].judgement
+    assert judgement.at_least and judgement.source == OWN
+    assert any("needed      more than" in line for line in lines(found))
+
+
+def test_a_planned_run_is_worth_the_observations_that_a_verdict_needs():
+    short = Estimate(1.0, 0.1, 20, 50, 50, False, False)  # 50 independent observations of variance 1/2
+    found = judge(result("1"), short, margin=Margin.read("90%"))
+    assert found.verdict is Verdict.UNDECIDED and found.needed >= 100
+    assert judge(result("1"), short, margin=Margin.read("90%"), variance_constant=2.0).needed >= 400
