@@ -10,6 +10,7 @@ for _library in ("OPENBLAS", "OMP", "MKL"):
 
 settings.register_profile(
     "exaq",
+    max_examples=50,
     derandomize=True,  # the same examples at every run
     database=None,
     deadline=None,  # a slow machine is no failure

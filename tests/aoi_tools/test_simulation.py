@@ -65,7 +65,7 @@ SCHEMES = [
     "scheme", SCHEMES, ids=lambda s: f"{type(s).__name__}-{getattr(getattr(s, 'actual', 0), 'family', '')}"
 )
 def test_simulated_mean_and_law(scheme):
-    ages = slot_ages(scheme, slots=40_000, seed=20)
+    ages = slot_ages(scheme, slots=20_000, seed=20)
     law = age_law(scheme, domain=Floats())
     for series, exact in ((ages, law.mean()), (ages == 0, law.pmf(0)), (ages > 2, law.ccdf(2))):
         batches = series.reshape(40, -1).mean(axis=1)

@@ -168,8 +168,7 @@ def test_what_slot_ages_do_not_tell_is_refused(run):
     assert result.exit_code == 2 and "cannot be estimated from slot ages" in result.output
 
 
-@pytest.mark.parametrize(("convention", "offset"), [("bit", [0, 1, 2, 3]), ("slot", [0])])
-@pytest.mark.parametrize("at_success", ["n", "0"])
+@pytest.mark.parametrize(("convention", "offset", "at_success"), [("bit", [0, 1, 2, 3], "0"), ("slot", [0], "n")])
 def test_ages_in_channel_uses_follow_from_slot_ages(convention, offset, at_success, ages, tmp_path):
     path, given = written(tmp_path / "ages.csv", ages), {"n": "4", "sampling": convention, "at_success": at_success}
     quantities = ["age_mean", "age_variance", "peak_mean", "peak_variance"]

@@ -302,7 +302,7 @@ digits = 100
 [parameters]
 mu = 1
 [grid]
-lam = "1/700..699/700 step 1/700"
+lam = "1/400..399/400 step 1/400"
 """
 
 
@@ -319,7 +319,7 @@ def test_twenty_kills_leave_the_store_of_an_undisturbed_run(tmp_path):
         noted = Counter((tmp_path / f"{name}.log").read_text().splitlines())
         assert max(noted.values()) == 1  # nothing is computed twice by one run
         last = sum(line.startswith(f"{kills} ") for line in noted)
-        assert last == 2 * 699 - stored[-1]  # nor what was stored before
+        assert last == 2 * 399 - stored[-1]  # nor what was stored before
         if kills:
             assert len(set(stored)) > 5, "the kills came too early to disturb anything"
         with Store(tmp_path / f"{name}.sqlite") as store:
@@ -343,7 +343,7 @@ def test_a_killed_command_takes_its_workers_along_and_is_continued(tmp_path):
     kept = stored(tmp_path / "a.sqlite")
     with Store(tmp_path / "a.sqlite", write=True) as store:
         done = sweep(from_text(KILLS), store, executor=Here())
-    assert (done.asked, done.computed) == (2 * 699, 2 * 699 - kept) and set(done.statuses) == {"enclosed"}
+    assert (done.asked, done.computed) == (2 * 399, 2 * 399 - kept) and set(done.statuses) == {"enclosed"}
 
 
 def stored(path: Path) -> int:
@@ -549,7 +549,7 @@ def test_dask_gives_the_same_bytes(undisturbed, tmp_path):
     pytest.importorskip("distributed")
     (tmp_path / "study.toml").write_text(SPEC)
     command = [sys.executable, "-m", "proofs_check.cli.main", "sweep", "study.toml", "--store", "a.sqlite"]
-    command += ["--engine", "dask", "--export", "a.json"]
+    command += ["--engine", "dask", "--jobs", "1", "--export", "a.json"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
