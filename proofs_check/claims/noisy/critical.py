@@ -1,7 +1,5 @@
 """Heavy traffic with errors at every gap at the critical error chance 1/d, d >= 3: a second logarithm from the tail."""
 
-from collections.abc import Mapping, Sequence
-
 from proofs_check.claim import Claim, Scope, Source, Statement, together
 from proofs_check.claims.age.domains import stated
 from proofs_check.claims.noisy import growth
@@ -12,17 +10,7 @@ FALL = "(d*u - (d-1)*G - 1 + B)"  # d (u - h(u)) at eps = 1/d, G = u^d, B = (1-u
 
 def _samples(*claims: tuple) -> Statement:
     """Statements for every d >= 3, by induction over d, at eps = 1/d."""
-    return Statement(
-        "induction",
-        {
-            "variables": ["u"],
-            "domain": {"u": ["u", ">="], "v": ["1-u", ">="]},
-            "state": ["d", "G", "B"],
-            "starts": [{"d": "3", "G": "u^3", "B": "(1-u)^3"}],
-            "steps": {"sample": {"set": {"d": "d+1", "G": "u*G", "B": "(1-u)*B"}}},
-        },
-        stated(*claims),
-    )
+    return growth.samples("u G B", 3, {"u": ["u", ">="], "v": ["1-u", ">="]}, *claims)
 
 
 def _ratios() -> Statement:
@@ -39,26 +27,16 @@ def _ratios() -> Statement:
     )
 
 
-def _sums(
-    start: Mapping[str, Sequence[str]], guard: Mapping[str, Sequence[str]], relation: str, bound: str
-) -> Statement:
+def _sums(start: growth.Constraints, guard: growth.Constraints, relation: str, bound: str) -> Statement:
     """S, T and L are the sums of x, x^2 and l = log(q/q') over the levels from x = X on."""
-    return Statement(
-        "induction",
-        {
-            "variables": ["b", "X"],
-            "domain": {"b": ["b", ">"], "X": ["X", ">="], **start},
-            "state": ["x", "S", "T", "L"],
-            "starts": [{"x": "X", "S": "0", "T": "0", "L": "0"}],
-            "steps": {
-                "level": {
-                    "set": {"x": "x-r", "S": "S+x", "T": "T+x^2", "L": "L+l"},
-                    "free": ["r", "l"],
-                    "guard": {"r": ["r", ">="], "left": ["x-r", ">="], **guard},
-                }
-            },
-        },
-        stated(("b*S", relation, bound)),
+    return growth.levels(
+        {"b": ["b", ">"], "X": ["X", ">="], **start},
+        {"x": "X", "S": "0", "T": "0", "L": "0"},
+        {"x": "x-r", "S": "S+x", "T": "T+x^2", "L": "L+l"},
+        {"level": {"r": ["r", ">="], "left": ["x-r", ">="], **guard}},
+        ("b*S", relation, bound),
+        variables="b X",
+        free="r l",
     )
 
 
@@ -74,22 +52,15 @@ def _at_least() -> Statement:
 
 def _squares() -> Statement:
     """x' <= x - r with r >= x^2 (1-x), from X <= 1 - n on: the squares sum to T <= X/n."""
-    return Statement(
-        "induction",
-        {
-            "variables": ["n", "X"],
-            "domain": {"n": ["n", ">"], "X": ["X", ">="], "start": ["1-n-X", ">="]},
-            "state": ["x", "T"],
-            "starts": [{"x": "X", "T": "0"}],
-            "steps": {
-                "level": {
-                    "set": {"x": "x-r", "T": "T+x^2"},
-                    "free": ["r"],
-                    "guard": {"left": ["x-r", ">="], "falls": ["r - x^2*(1-x)", ">="]},
-                }
-            },
-        },
-        stated(("T", "<=", "X/n"), ("x", "<=", "X")),
+    return growth.levels(
+        {"n": ["n", ">"], "X": ["X", ">="], "start": ["1-n-X", ">="]},
+        {"x": "X", "T": "0"},
+        {"x": "x-r", "T": "T+x^2"},
+        {"level": {"left": ["x-r", ">="], "falls": ["r - x^2*(1-x)", ">="]}},
+        ("T", "<=", "X/n"),
+        ("x", "<=", "X"),
+        variables="n X",
+        free="r",
     )
 
 

@@ -11,37 +11,20 @@ LIMIT = MODEL + "; limit of many servers, x_0 = 1, x_(k+1) = lam h(x_k), E T = h
 
 def contraction() -> Statement:
     """u - h(u) >= 2 (1/d - eps) u (1-u) while d eps <= 1: by induction over d, G = u^d, B = (1-u)^d."""
-    return Statement(
-        "induction",
-        {
-            "variables": ["u", "eps"],
-            "domain": {"u": ["u", ">="], "v": ["1-u", ">="], **growth.ERRORS},
-            "state": ["d", "G", "B"],
-            "starts": [{"d": "2", "G": "u^2", "B": "(1-u)^2"}],
-            "steps": {"sample": {"set": {"d": "d+1", "G": "u*G", "B": "(1-u)*B"}}},
-        },
-        stated(("u - ((1-eps)*G + eps*(1-B))", ">=", "2*(1/d-eps)*u*(1-u)", growth.FEW)),
-    )
+    domain = {"u": ["u", ">="], "v": ["1-u", ">="], **growth.ERRORS}
+    return growth.samples("u G B", 2, domain, ("u - ((1-eps)*G + eps*(1-B))", ">=", "2*(1/d-eps)*u*(1-u)", growth.FEW))
 
 
 def rest() -> Statement:
     """From X <= 1 - n on, x_(k+1) <= x_k - r with r >= 2 e x (1-x): the x that follow sum to S <= (1-n)/(2 e n)."""
-    return Statement(
-        "induction",
-        {
-            "variables": ["e", "n", "X"],
-            "domain": {"e": ["e", ">"], "n": ["n", ">"], "X": ["X", ">="], "start": ["1-n-X", ">="]},
-            "state": ["x", "S"],
-            "starts": [{"x": "X", "S": "0"}],
-            "steps": {
-                "level": {
-                    "set": {"x": "x-r", "S": "S+x"},
-                    "free": ["r"],
-                    "guard": {"left": ["x-r", ">="], "falls": ["r - 2*e*x*(1-x)", ">="]},
-                }
-            },
-        },
-        stated(("S", "<=", "(1-n)/(2*e*n)")),
+    return growth.levels(
+        {"e": ["e", ">"], "n": ["n", ">"], "X": ["X", ">="], "start": ["1-n-X", ">="]},
+        {"x": "X", "S": "0"},
+        {"x": "x-r", "S": "S+x"},
+        {"level": {"left": ["x-r", ">="], "falls": ["r - 2*e*x*(1-x)", ">="]}},
+        ("S", "<=", "(1-n)/(2*e*n)"),
+        variables="e n X",
+        free="r",
     )
 
 

@@ -1,7 +1,5 @@
 """Heavy traffic with errors at gaps up to g: the mean response up to a constant that depends on d and g only."""
 
-from collections.abc import Mapping, Sequence
-
 from proofs_check.claim import Claim, Scope, Source, Statement, together
 from proofs_check.claims.age.domains import stated
 from proofs_check.claims.noisy import growth, windows
@@ -27,22 +25,13 @@ def _powers() -> Statement:
 
 def _window() -> Statement:
     """From y = Y >= delta on, y_(k+1) <= delta + d y_k <= (d+1) y_k: after g levels at most W Y, W = (d+1)^g."""
-    return Statement(
-        "induction",
-        {
-            "variables": ["delta", "d", "Y"],
-            "domain": {"delta": ["delta", ">"], "d": ["d-1", ">"], "Y": ["Y-delta", ">="]},
-            "state": ["y", "W"],
-            "starts": [{"y": "Y", "W": "1"}],
-            "steps": {
-                "level": {
-                    "set": {"y": "t", "W": "(d+1)*W"},
-                    "free": ["t"],
-                    "guard": {"rises": ["t-y", ">="], "growth": ["delta + d*y - t", ">="]},
-                }
-            },
-        },
-        stated(("y", "<=", "W*Y")),
+    return growth.levels(
+        {"delta": ["delta", ">"], "d": ["d-1", ">"], "Y": ["Y-delta", ">="]},
+        {"y": "Y", "W": "1"},
+        {"y": "t", "W": "(d+1)*W"},
+        {"level": {"rises": ["t-y", ">="], "growth": ["delta + d*y - t", ">="]}},
+        ("y", "<=", "W*Y"),
+        variables="delta d Y",
     )
 
 
@@ -67,47 +56,37 @@ def _small() -> Statement:
 
 def _at_least() -> Statement:
     """y_(k+1) >= d y_k/(1 + C y_k) while y_k <= 1/C and y_(k+1) >= y_k after: m = delta d^(k-1) >= 1 gives y_k >= 1/(C+1)."""
-    late: Mapping[str, Sequence[str]] = {"large": ["C*y-1", ">="], "rises": ["t-y", ">="]}
-    early: Mapping[str, Sequence[str]] = {"small": ["1-C*y", ">="], "growth": ["t*(1+C*y) - d*y", ">="]}
-    return Statement(
-        "induction",
+    return growth.levels(
+        {"delta": ["delta", ">"], "d": ["d-2", ">="], "C": ["C", ">"]},
+        {"y": "delta", "m": "delta"},
+        {"y": "t", "m": "d*m"},
         {
-            "variables": ["delta", "d", "C"],
-            "domain": {"delta": ["delta", ">"], "d": ["d-2", ">="], "C": ["C", ">"]},
-            "state": ["y", "m"],
-            "starts": [{"y": "delta", "m": "delta"}],
-            "steps": {
-                name: {"set": {"y": "t", "m": "d*m"}, "free": ["t"], "guard": guard}
-                for name, guard in (("early", early), ("late", late))
-            },
+            "early": {"small": ["1-C*y", ">="], "growth": ["t*(1+C*y) - d*y", ">="]},
+            "late": {"large": ["C*y-1", ">="], "rises": ["t-y", ">="]},
         },
-        stated(("y*(C*m+1)", ">=", "m"), ("y", ">=", "1/(C+1)", {"assume": {"reached": ["m-1", ">="]}})),
+        ("y*(C*m+1)", ">=", "m"),
+        ("y", ">=", "1/(C+1)", {"assume": {"reached": ["m-1", ">="]}}),
+        variables="delta d C",
     )
 
 
 def _rest() -> Statement:
     """From X <= 1 - n on, x_(k+1) <= x_k - x_k (1-x_k) + D_k: the sums S of x and V of D satisfy n S <= X + V."""
-    return Statement(
-        "induction",
+    return growth.levels(
+        {"n": ["n", ">"], "X": ["X", ">="], "start": ["1-n-X", ">="]},
+        {"x": "X", "S": "0", "V": "0"},
+        {"x": "x-r", "S": "S+x", "V": "V+D"},
         {
-            "variables": ["n", "X"],
-            "domain": {"n": ["n", ">"], "X": ["X", ">="], "start": ["1-n-X", ">="]},
-            "state": ["x", "S", "V"],
-            "starts": [{"x": "X", "S": "0", "V": "0"}],
-            "steps": {
-                "level": {
-                    "set": {"x": "x-r", "S": "S+x", "V": "V+D"},
-                    "free": ["r", "D"],
-                    "guard": {
-                        "D": ["D", ">="],
-                        "r": ["r", ">="],
-                        "left": ["x-r", ">="],
-                        "falls": ["r + D - x*(1-x)", ">="],
-                    },
-                }
-            },
+            "level": {
+                "D": ["D", ">="],
+                "r": ["r", ">="],
+                "left": ["x-r", ">="],
+                "falls": ["r + D - x*(1-x)", ">="],
+            }
         },
-        stated(("S", "<=", "(1+V)/n")),
+        ("S", "<=", "(1+V)/n"),
+        variables="n X",
+        free="r D",
     )
 
 
