@@ -5,18 +5,16 @@ Diagonals are recomputed from the other entries and compared with the ones given
 generator P - 1, which has the same G, R and law.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from operator import mul
 from typing import Any
 
-from proofs_check.check.exact import Rejected, fields, items, matrix, rational, word
+from proofs_check.check.exact import Rejected, fields, items, matrix, whole, wholes, word
 
 Integers = list[list[int]]
-_HEX = re.compile(r"-?0x[0-9a-f]{1,1000000}", re.ASCII)
 MAX_FIELD = 2048  # bits
 REPEATING = "time up local down"
 BOUNDARY = "boundary_local boundary_up boundary_down"
@@ -107,28 +105,16 @@ def bounds(data: Any, size: int) -> Bounds:
     over = whole(data["over"])
     if over <= 0:
         raise Rejected("a denominator must be positive")
-    lower, upper = (
-        [[whole(x) for x in items(row, size)] for row in items(data[end], size)] for end in ("lower", "upper")
-    )
+    lower, upper = ([wholes(row, size) for row in items(data[end], size)] for end in ("lower", "upper"))
     for low, high in zip(lower, upper, strict=True):
         if any(x < 0 or x > y for x, y in zip(low, high, strict=True)):
             raise Rejected("bounds must satisfy 0 <= lower <= upper")
     return Bounds(lower, upper, over)
 
 
-def whole(text: Any) -> int:
-    """Return an integer given as text."""
-    if isinstance(text, str) and _HEX.fullmatch(text):  # the usual case, without a fraction
-        return int(text, 16)
-    value = rational(text)
-    if value.denominator != 1:
-        raise Rejected("an integer is needed")
-    return value.numerator
-
-
 def positive(data: Any, size: int) -> list[int]:
     """Return a list of positive integers."""
-    found = [whole(x) for x in items(data, size)]
+    found = wholes(data, size)
     if min(found) <= 0:
         raise Rejected("a vector must be positive")
     return found
@@ -161,61 +147,3 @@ def applied(A: Integers, x: Sequence[int]) -> list[int]:
 def plus(A: Integers, a: int, B: Integers, b: int) -> Integers:
     """Return a A + b B."""
     return [[a * x + b * y for x, y in zip(*rows, strict=True)] for rows in zip(A, B, strict=True)]
-
-
-def drift_proof(blocks: LevelBlocks, status: str, proof: Mapping[str, Any]) -> None:
-    """Check that ``status`` is what the levels do; see :mod:`proofs_check.check.recurrence`."""
-    fields(proof, "members y constant")
-    members = [i for i in items(proof["members"]) if isinstance(i, int) and 0 <= i < blocks.size]
-    if len(set(members)) != len(proof["members"]) or not members:
-        raise Rejected("members are different phases of the chain")
-    given = [rational(x) for x in items(proof["y"], len(members))]
-    constant = rational(proof["constant"])
-    over = lcm(*(x.denominator for x in given), constant.denominator)
-    y = [0] * blocks.size
-    for i, x in zip(members, given, strict=True):
-        y[i] = x.numerator * (over // x.denominator)
-    penalty = constant.numerator * (over // constant.denominator)
-    total = plus(plus(blocks.up, 1, blocks.local, 1), 1, blocks.down, 1)
-    rise = [(sum(up) - sum(down)) * over for up, down in zip(blocks.up, blocks.down, strict=True)]
-    slack = [x + r - penalty * k for x, r, k in zip(applied(total, y), rise, blocks.kill, strict=True)]
-    if status == "recurrent":
-        if len(members) != blocks.size or penalty < 0 or max(slack) >= 0:
-            raise Rejected("the vector does not prove that every level is left downwards")
-        return
-    inside = set(members)
-    if any(blocks.kill[i] or any(x for j, x in enumerate(total[i]) if j not in inside) for i in members):
-        raise Rejected("members must be closed and never reset")
-    if status == "transient":
-        if min(slack[i] for i in members) <= 0:
-            raise Rejected("the vector does not prove that the level escapes")
-    elif status == "null recurrent":
-        _null(blocks, members, y, over, [slack[i] for i in members])
-    else:
-        raise Rejected("status is recurrent, null recurrent or transient")
-
-
-def _null(blocks: LevelBlocks, members: list[int], y: list[int], over: int, slack: list[int]) -> None:
-    """The level plus y is a martingale that moves, on one irreducible class."""
-    if any(slack):
-        raise Rejected("the drift is not zero")
-    for start in (members[0], None):  # forwards from one member, then backwards to it
-        seen, queue = {members[0]}, [members[0]]
-        while queue:
-            i = queue.pop()
-            for j in members:
-                a, b = (i, j) if start is not None else (j, i)
-                if j not in seen and (blocks.up[a][b] or blocks.local[a][b] or blocks.down[a][b]):
-                    seen.add(j)
-                    queue.append(j)
-        if len(seen) != len(members):
-            raise Rejected("members are not one irreducible class")
-    moves = (
-        (step * over + y[j] - y[i])
-        for step, block in ((1, blocks.up), (0, blocks.local), (-1, blocks.down))
-        for i in members
-        for j in members
-        if block[i][j] and (step or i != j)
-    )
-    if not any(moves):
-        raise Rejected("the level is a function of the phase")

@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from proofs_check.check.exact import Rejected, fields, integer, items, rational, word
+from proofs_check.check.exact import Rejected, fields, integer, items, vector, whole, wholes, word
 from proofs_check.check.replacement import Replacement
 from proofs_check.check.routing import Loads, System
 
@@ -41,7 +41,7 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     if quantity == "tail":
         moments = fields(proof, "moments shapes top bits lower upper", "order")["moments"]
         _Chain(system, data, "upper", order).bound(moments, None)
-    low, high = (rational(x) for x in items(stated["bounds"], 2))
+    low, high = vector(stated["bounds"], 2)
     if not chains["upper"].bound(data["upper"], index) <= high:
         raise Rejected("the upper chain does not give this bound")
     if not low <= chains["lower"].bound(data["lower"], index):
@@ -93,8 +93,8 @@ class _Chain:
     def bound(self, proof: Any, index: int | None) -> Fraction:
         """Return the bound that V proves for jobs per server (None) or for servers with at least ``index`` jobs."""
         data, m = fields(proof, "values alpha linear constant"), len(self.shapes)
-        values = [_integers(row, m) for row in items(data["values"], self.top + 1)]
-        alpha, linear, constant = _integer(data["alpha"]), _integers(data["linear"], m), _integers(data["constant"], m)
+        values = [wholes(row, m) for row in items(data["values"], self.top + 1)]
+        alpha, linear, constant = whole(data["alpha"]), wholes(data["linear"], m), wholes(data["constant"], m)
         if self.upper and not (alpha > 0 or (alpha == 0 and index is not None and min(linear) >= 0)):
             raise Rejected("V is not bounded below, or too small for second moments")
         if index is not None and index > self.top + 1:
@@ -124,14 +124,3 @@ class _Chain:
     def _reward(self, level: int, i: int, index: int | None) -> int:
         loads = self.system.lifted(self.shapes[i], level)
         return sum(sum(queue) if index is None else sum(q >= index for q in queue) for queue in loads)
-
-
-def _integer(text: Any) -> int:
-    value = rational(text)
-    if value.denominator != 1:
-        raise Rejected("V is listed in whole units of 2^-bits")
-    return value.numerator
-
-
-def _integers(row: Any, length: int) -> list[int]:
-    return [_integer(x) for x in items(row, length)]

@@ -5,7 +5,7 @@ Caps    exponents of one law differ by at most 1,000,000; the exponent of a boun
 
 from typing import Any
 
-from proofs_check.check.exact import Rejected, integer, items, rational
+from proofs_check.check.exact import Rejected, integer, items, rational, whole
 
 MAX_EXPONENT = 10**8
 MAX_SPREAD = 1_000_000  # bits
@@ -48,16 +48,8 @@ def _number(text: Any) -> tuple[int, int, int]:
 def dyadics(pairs: Any, members: list[int]) -> tuple[dict[int, int], dict[int, int]]:
     """Return mantissas and exponents by state out of pairs [mantissa, exponent]."""
     found = [items(pair, 2) for pair in items(pairs, len(members))]
-    tops = mantissas([m for m, _ in found], len(members))
+    tops = [whole(m) for m, _ in found]
     exponents = [integer(e, -MAX_EXPONENT) for _, e in found]
     if max(exponents) > MAX_EXPONENT or max(exponents) - min(exponents) > MAX_SPREAD:
         raise Rejected(f"exponents of a law beyond {MAX_EXPONENT} in size, or more than {MAX_SPREAD} apart")
     return dict(zip(members, tops, strict=True)), dict(zip(members, exponents, strict=True))
-
-
-def mantissas(texts: Any, length: int) -> list[int]:
-    """Return a list of integers."""
-    values = [rational(t) for t in items(texts, length)]
-    if any(v.denominator != 1 for v in values):
-        raise Rejected("a mantissa is no integer")
-    return [v.numerator for v in values]

@@ -15,6 +15,7 @@ MAX_POWER = 400_000  # exponent of a power of two
 MAX_POWERS = 4_000_000  # in one list, beyond FREE_POWER for each number
 FREE_POWER = 2_000
 
+_HEX = re.compile(r"-?0x[0-9a-f]{1,1000000}", re.ASCII)
 _NUMBER = re.compile(r"(-?)([0-9]+|0x[0-9a-f]+)(?:/([0-9]+|0x[0-9a-f]+)|\*2\^(-?[0-9]{1,9}))?", re.ASCII)
 
 
@@ -44,6 +45,21 @@ def integer(x: Any, least: int = 0) -> int:
     if not isinstance(x, int) or isinstance(x, bool) or x < least:
         raise Rejected(f"{_shown(x)} is no integer >= {least}")
     return x
+
+
+def whole(text: Any) -> int:
+    """Return an integer given as text, which may be long."""
+    if isinstance(text, str) and _HEX.fullmatch(text):  # the usual case, without a fraction
+        return int(text, 16)
+    value = rational(text)
+    if value.denominator != 1:
+        raise Rejected(f"{_shown(text)} is no integer")
+    return value.numerator
+
+
+def wholes(x: Any, length: int | None = None) -> list[int]:
+    """Return a list of integers given as text."""
+    return [whole(text) for text in items(x, length)]
 
 
 def word(x: Any) -> str:

@@ -45,3 +45,14 @@ def chain(problem: Any) -> tuple[Edges, Edges]:
             into[j].append((i, rate))
             out[i].append((j, rate))
     return into, out
+
+
+def leading_to(r: int, into: Edges) -> set[int]:
+    """Return the states from which state r can be reached."""
+    reached, queue = {r}, [r]
+    for j in queue:
+        for i, _ in into[j]:
+            if i not in reached:
+                reached.add(i)
+                queue.append(i)
+    return reached

@@ -8,8 +8,6 @@ proof       ``lyapunov``: {"theta", "delta"}; ``lower``, ``upper``: {"sides": [[
             "values"}: V is values / over on the pairs inside all sides, in lexicographic order, and outside the sum of
             ``theta`` times 1, x1, x2, x1^2, x1 x2, x2^2, the positive parts of the border forms and their squares
 
-A jump changes x1, x2 and each border form by at most one, hence no border is crossed without landing on it and Q maps
-a function of the last kind to one that is affine on every ray and on every open cone between rays.
 mean        Q V + f <= upper everywhere (>= lower): pairs inside and in the shell, from which a jump leads inside, one
             by one; all others lie beyond some side in a cell: an affine function on a polyhedron, bounded by its
             vertices and extreme directions
@@ -19,79 +17,13 @@ premise     V0 >= kappa s^2 - beta0 with s = x1 + x2, kappa > 0, and Q V0 <= -de
 Caps        20 sides with bounds up to 5000; no more pairs inside and in the shell than values and 100,000 more
 """
 
-import itertools
-from collections.abc import Iterator
 from fractions import Fraction
-from math import gcd, lcm
 from typing import Any
 
-from proofs_check.check.blocks import whole
-from proofs_check.check.exact import Rejected, fields, items, rational, vector
+from proofs_check.check.exact import Rejected, fields, items, rational, vector, whole, wholes
+from proofs_check.check.walk import MAX_REACH, Pair, Walk, pair, polyhedron
 
-Pair = tuple[int, int]
-Row = list[Fraction]
-MAX_REACH = 5000
 MAX_SIDES, MAX_SHELL = 20, 100_000
-
-
-class Walk:
-    """The chain, checked; rays are the directions of its borders with the axes at the ends."""
-
-    def __init__(self, data: Any) -> None:
-        fields(data, "borders cells")
-        self.borders = [_pair(x) for x in items(data["borders"])]
-        if any(not a > 0 > b or gcd(a, b) != 1 for a, b in self.borders):
-            raise Rejected("a border is a x1 + b x2 with a > 0 > b and no common divisor")
-        self.rays: list[Pair] = [(1, 0), *((-b, a) for a, b in self.borders), (0, 1)]
-        self.cones = list(itertools.pairwise(self.rays))
-        if any(p * s <= q * r for (p, q), (r, s) in self.cones):
-            raise Rejected("borders must be in order")
-        self.jumps: dict[tuple[int, ...], list[tuple[int, int, Fraction]]] = {}
-        for cell in items(data["cells"]):
-            fields(cell, "signs jumps")
-            signs = tuple(items(cell["signs"], 2 + len(self.borders)))
-            if signs in self.jumps:
-                raise Rejected("a cell occurs twice")
-            self.jumps[signs] = [self._jump(signs, x) for x in items(cell["jumps"])]
-        inside = [(p + r, q + s) for (p, q), (r, s) in self.cones]
-        if {self.signs(x) for x in [(0, 0), *self.rays, *inside]} != set(self.jumps):
-            raise Rejected("the cells are not those of the borders")
-        self.scale = lcm(*(q.denominator for jumps in self.jumps.values() for _, _, q in jumps))
-
-    def _jump(self, signs: tuple[int, ...], data: Any) -> tuple[int, int, Fraction]:
-        dx, dy, rate = *_pair(items(data, 3)[:2]), rational(data[2])
-        forms = [dx, dy, *(a * dx + b * dy for a, b in self.borders)]
-        if rate <= 0 or (dx, dy) == (0, 0) or max(map(abs, forms)) > 1:
-            raise Rejected("a jump has a positive rate and changes each form by at most one")
-        if (signs[0] == 0 and dx < 0) or (signs[1] == 0 and dy < 0):
-            raise Rejected("a jump leads below zero")
-        return dx, dy, rate
-
-    def signs(self, x: Pair) -> tuple[int, ...]:
-        forms = (x[0], x[1], *(a * x[0] + b * x[1] for a, b in self.borders))
-        return tuple((v > 0) - (v < 0) for v in forms)
-
-    def basis(self, x: Pair) -> list[int]:
-        i, j = x
-        parts = [max(a * i + b * j, 0) for a, b in self.borders]
-        return [1, i, j, i * i, i * j, j * j, *parts, *(p * p for p in parts)]
-
-    def drift(self, theta: Row, x: Pair) -> Fraction:
-        """Return Q of the function theta . basis at x."""
-        here, total = self.basis(x), Fraction(0)
-        for dx, dy, rate in self.jumps[self.signs(x)]:
-            there = self.basis((x[0] + dx, x[1] + dy))
-            total += rate * sum(
-                (t * (v - w) for t, v, w in zip(theta, there, here, strict=True) if v != w), Fraction(0)
-            )
-        return total
-
-    def affine(self) -> Iterator[tuple[Pair, list[Pair]]]:
-        """Yield a first pair and the directions of every ray and every open cone."""
-        for ray in self.rays:
-            yield ray, [ray]
-        for first, second in self.cones:
-            yield (first[0] + second[0], first[1] + second[1]), [first, second]
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
@@ -115,7 +47,7 @@ class Reward:
         self.constant, self.first, self.second = vector(data["linear"], 3)
         self.special: dict[Pair, Fraction] = {}
         for x in items(data["exceptions"]):
-            self.special[_pair(items(x, 3)[:2])] = rational(x[2])
+            self.special[pair(items(x, 3)[:2])] = rational(x[2])
         if len(self.special) != len(data["exceptions"]):
             raise Rejected("a pair is exceptional twice")
 
@@ -139,13 +71,13 @@ class Side:
         jumps = [(dx, dy) for listed in walk.jumps.values() for dx, dy, _ in listed]
         self.sides = []
         for side in items(data["sides"]):
-            a, b = _pair(items(side, 3)[:2])
+            a, b = pair(items(side, 3)[:2])
             bound = side[2] if isinstance(side[2], int) and not isinstance(side[2], bool) else -1
             if not 0 <= bound <= MAX_REACH:
                 raise Rejected("a side has a bound from 0 to 5000")
             self.sides.append((a, b, bound, max([1, *(abs(a * dx + b * dy) for dx, dy in jumps)])))
         inside, self.shell = self._pairs(_room(data))
-        values = [whole(v) for v in items(data["values"], len(inside))]
+        values = wholes(data["values"], len(inside))
         self.V = dict(zip(inside, values, strict=True))
         if not set(reward.special) <= {*self.V, *self.shell}:
             raise Rejected("the reward is exceptional beyond the box")
@@ -200,7 +132,7 @@ class Side:
         lines = [self.reward.first * x + self.reward.second * y for x, y in directions]
         slopes = [s + f for s, f in zip(slopes, lines, strict=True)]
         base += self.reward.constant + self.reward.first * start[0] + self.reward.second * start[1]
-        corners, extremes = _polyhedron(directions, rises, Fraction(limits[0]))
+        corners, extremes = polyhedron(directions, rises, Fraction(limits[0]))
         for weights in extremes:
             if self.sense * sum(w * s for w, s in zip(weights, slopes, strict=True)) > 0:
                 raise Rejected(f"Q V + f grows beyond the side {form}")
@@ -212,38 +144,6 @@ class Side:
     def _image(self, x: Pair) -> Fraction:
         """Return Q of the outer function at x."""
         return self.walk.drift(self.theta, x)
-
-
-def _polyhedron(directions: list[Pair], rises: list[int], bound: Fraction) -> tuple[list[Row], list[Row]]:
-    """Return vertices and extreme directions, as weights of the directions, of the pairs with form >= bound > 0.
-
-    On a ray the weight is an integer >= 1; in an open cone the border forms are integers >= 1, so that both weights
-    are at least 1 / determinant.
-    """
-    if len(directions) == 1:
-        if rises[0] <= 0:
-            return [], []
-        return [[Fraction(max(1, -(-bound // rises[0])))]], [[Fraction(1)]]
-    (a, b), (c, d) = directions
-    least, (p, q) = Fraction(1, a * d - b * c), rises
-    if p <= 0 and q <= 0:
-        return [], []
-    corners = []
-    if least * (p + q) >= bound:
-        corners.append([least, least])
-        if q < 0:
-            corners.append([least, (bound - least * p) / q])
-        if p < 0:
-            corners.append([(bound - least * q) / p, least])
-    else:
-        if q > 0:
-            corners.append([least, max(least, (bound - least * p) / q)])
-        if p > 0:
-            corners.append([max(least, (bound - least * q) / p), least])
-    one = Fraction(1)
-    first = [one, 0 * one] if p >= 0 else [one * q, -one * p]
-    second = [0 * one, one] if q >= 0 else [-one * q, one * p]
-    return corners, [first, second]
 
 
 def _premise(walk: Walk, data: Any) -> None:
@@ -274,10 +174,3 @@ def _room(data: Any) -> int:
     if len(items(data["sides"])) > MAX_SIDES:
         raise Rejected(f"more than {MAX_SIDES} sides")
     return len(items(data["values"])) + MAX_SHELL
-
-
-def _pair(data: Any) -> Pair:
-    x, y = items(data, 2)
-    if any(not isinstance(v, int) or isinstance(v, bool) or abs(v) > MAX_REACH for v in (x, y)):
-        raise Rejected("a pair holds two small integers")
-    return x, y

@@ -24,7 +24,7 @@ from fractions import Fraction
 from operator import mul
 from typing import Any
 
-from proofs_check.check.exact import Rejected, fields, integer, items, rational
+from proofs_check.check.exact import Rejected, fields, integer, items, rational, vector, wholes
 from proofs_check.check.sampled_rule import Rows, Rule, short
 
 SLOPE = 64  # bits of slopes
@@ -37,7 +37,7 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     stated = fields(conclusion, "box", "mean_queue tail")
     box = fields(stated["box"], "scale levels radius ratio")
     E, ratio, d, reach = integer(box["scale"], 1), short(box["ratio"]), rule.d, rule.reach
-    m, r = (list(map(_whole, items(box[name], len(rule.pools)))) for name in ("levels", "radius"))
+    m, r = (list(map(wholes, items(box[name], len(rule.pools)))) for name in ("levels", "radius"))
     size = len(m[0])
     if any(len(row) != size for row in m + r) or not reach < size <= 300 // len(m) or not 0 < ratio < 1:
         raise Rejected("a box has as many levels in each pool, more than reach, 300 in all, and a ratio in (0, 1)")
@@ -91,7 +91,7 @@ def _head(rule: Rule, E: int, boxes: tuple[Rows, Rows, Rows], beyond: Rows, radi
     if any(abs(x) >> 512 for row in slopes for x in row):
         raise Rejected("slopes out of bounds")
     for i, texts in enumerate(rows):
-        row = _whole(items(texts, len(radii)))
+        row = wholes(texts, len(radii))
         if bits > 256 or any(abs(x) >> 512 for x in row):
             raise Rejected("the inverse is out of bounds")
         moved = (abs(sum(map(mul, row, start))) + sum(map(mul, map(abs, row), change))) << SLOPE
@@ -114,17 +114,10 @@ def _conclude(stated: Any, rule: Rule, E: int, ends: tuple[Rows, Rows], ratio: F
         ):
             raise Rejected(f"the box does not give these bounds of tail {k}")
     if "mean_queue" in stated:
-        least, most = (rational(x) for x in items(stated["mean_queue"], 2))
+        least, most = vector(stated["mean_queue"], 2)
         mean = [sum(k * x for k, x in enumerate(side)) for side in (low, high)]
         if least > mean[0] or most < mean[1] + rest * (top + 1 / (1 - ratio)):
             raise Rejected("the box does not give these bounds of the mean queue")
-
-
-def _whole(texts: Any) -> list[int]:
-    values = [rational(text) for text in items(texts)]
-    if any(x.denominator != 1 for x in values):
-        raise Rejected("levels, radii and the inverse are integers")
-    return [x.numerator for x in values]
 
 
 def _up(top: int, bottom: int) -> int:

@@ -29,20 +29,18 @@ from proofs_check.check.blocks import (
     LevelBlocks,
     applied,
     boundary,
-    drift_proof,
     integers,
     level_blocks,
     plus,
     positive,
     product,
-    whole,
 )
-from proofs_check.check.exact import Rejected, fields, integer, items, rational
+from proofs_check.check.exact import Rejected, fields, integer, items, vector, whole, wholes
 from proofs_check.check.rate_matrix import check_rates
+from proofs_check.check.recurrence import drift_proof
 
 MAX_LEVELS = 1000
 MAX_SCALE = 2_000_000  # bits
-Pair = tuple[Fraction, Fraction]
 
 
 class Edges:
@@ -84,7 +82,7 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     size = blocks.size
     least = Fraction(sum(map(mul, lower[-size:], s[0])), s[2] * _total(upper, size))
     most = Fraction(sum(map(mul, upper[-size:], s[1])), s[2] * _total(lower, size))
-    low, high = _pair(conclusion["mean_level"])
+    low, high = vector(conclusion["mean_level"], 2)
     if low > least or high < most:
         raise Rejected("the mean level is not proved so closely")
     _decay(conclusion["decay"], proof, R)
@@ -94,7 +92,7 @@ def _measure(edges: Edges, proof: Any, G: Bounds, R: Bounds) -> tuple[list[int],
     """Return the bounds of pi_0, pi_1, T (reference = over), checked."""
     count = edges.width + 2 * edges.blocks.size
     upper, over = positive(proof["upper"], count), whole(proof["over"])
-    lower = [whole(x) for x in items(proof["lower"], count)]
+    lower = wholes(proof["lower"], count)
     at = integer(proof["reference"])
     if at >= edges.width or lower[at] != over or upper[at] != over or min(lower) < 0:
         raise Rejected("the reference must be a phase of level 0 with value 1 in both bounds")
@@ -114,7 +112,7 @@ def _sums(data: Any, R: Bounds) -> tuple[list[int], list[int], int]:
     fields(data, "over lower upper")
     size, over = len(R.upper), whole(data["over"])
     upper = positive(data["upper"], size)
-    lower = [whole(x) for x in items(data["lower"], size)]
+    lower = wholes(data["lower"], size)
     if over <= 0 or min(lower) < 0:
         raise Rejected("sums must be nonnegative over a positive denominator")
     if any((x - over) * R.over < y for x, y in zip(upper, applied(R.upper, upper), strict=True)):
@@ -133,7 +131,7 @@ def _levels(says: Any, edges: Edges, measure: tuple[list[int], list[int]], R: Bo
     low, high, totals = lower[:a], upper[:a], (_total(lower, size), _total(upper, size))
     for n, level in enumerate(says):
         for j, pair in enumerate(items(level, len(low))):
-            least, most = _pair(pair)
+            least, most = vector(pair, 2)
             ends = (least, scale * totals[1], low[j]), (most, scale * totals[0], high[j])
             below, above = (x.numerator * mass - y * x.denominator for x, mass, y in ends)
             if below > 0 or above < 0:
@@ -152,19 +150,14 @@ def _total(x: list[int], size: int) -> int:
 
 
 def _decay(says: Any, proof: Any, R: Bounds) -> None:
-    low, high = _pair(says)
-    v, w = positive(proof["decay_upper"], len(R.upper)), [whole(x) for x in items(proof["decay_lower"], len(R.upper))]
+    low, high = vector(says, 2)
+    v, w = positive(proof["decay_upper"], len(R.upper)), wholes(proof["decay_lower"], len(R.upper))
     if any(x * high.denominator > high.numerator * R.over * y for x, y in zip(applied(R.upper, v), v, strict=True)):
         raise Rejected("the upper bound of the decay rate fails")
     if min(w) < 0 or not any(w):
         raise Rejected("decay_lower must be nonnegative and not zero")
     if any(x * low.denominator < low.numerator * R.over * y for x, y in zip(applied(R.lower, w), w, strict=True)):
         raise Rejected("the lower bound of the decay rate fails")
-
-
-def _pair(data: Any) -> Pair:
-    low, high = (rational(x) for x in items(data, 2))
-    return low, high
 
 
 def _row(x: list[int], block: Integers) -> list[int]:

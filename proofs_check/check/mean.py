@@ -9,8 +9,8 @@ Caps        those of :mod:`finite_chain` (states a transition) and :mod:`exact` 
 
 from typing import Any
 
-from proofs_check.check.exact import Rejected, dot, fields, items, rational, vector
-from proofs_check.check.finite_chain import Edges, chain
+from proofs_check.check.exact import Rejected, dot, fields, vector
+from proofs_check.check.finite_chain import chain, leading_to
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
@@ -24,19 +24,8 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     for j, sources in enumerate(into):
         if sum(law[i] * rate for i, rate in sources) != law[j] * sum(rate for _, rate in out[j]):
             raise Rejected(f"the law is not balanced at state {j}")
-    _one_class(into, law.index(max(law)))
-    lower, upper = (rational(x) for x in items(conclusion["mean"], 2))
+    if len(leading_to(law.index(max(law)), into)) < len(law):
+        raise Rejected("some state does not lead to the most likely one: the law need not be unique")
+    lower, upper = vector(conclusion["mean"], 2)
     if not lower <= dot(reward, law) <= upper:
         raise Rejected("the mean lies outside the stated bounds")
-
-
-def _one_class(into: Edges, root: int) -> None:
-    """Check that every state leads to the root, so that no other law is stationary."""
-    reached, frontier = {root}, [root]
-    while frontier:
-        for i, _ in into[frontier.pop()]:
-            if i not in reached:
-                reached.add(i)
-                frontier.append(i)
-    if len(reached) < len(into):
-        raise Rejected("some state does not lead to the most likely one: the law need not be unique")

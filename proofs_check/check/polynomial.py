@@ -12,7 +12,6 @@ from proofs_check.check.exact import Rejected
 
 MAX_TERMS = 60_000
 MAX_DEGREE = 5_000
-MAX_BITS = 2_000_000
 MAX_PRODUCTS = 2_000_000  # of terms, in one certificate
 MAX_BITS = 4_000_000  # of a coefficient that a power would make
 
@@ -78,7 +77,6 @@ class Polynomial:
 
 
 ONE = Polynomial({(): 1})
-ZERO = Polynomial({})
 
 
 class Ratio:

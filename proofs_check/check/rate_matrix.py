@@ -26,14 +26,13 @@ from proofs_check.check.blocks import (
     LevelBlocks,
     applied,
     bounds,
-    drift_proof,
     level_blocks,
     plus,
     positive,
     product,
-    whole,
 )
-from proofs_check.check.exact import Rejected, fields, items, rational, word
+from proofs_check.check.exact import Rejected, fields, items, rational, wholes, word
+from proofs_check.check.recurrence import drift_proof
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
@@ -103,7 +102,7 @@ def _tied_by_rows(blocks: LevelBlocks, G: Bounds, status: str, members: int) -> 
 
 def _tied_by_matrix(blocks: LevelBlocks, above: Integers, G: Bounds, data: Any) -> None:
     size = blocks.size
-    V = [[whole(x) for x in items(row, size)] for row in items(data, size)]
+    V = [wholes(row, size) for row in items(data, size)]
     if any(
         x < 0 or (x == 0 and u > 0) for row, us in zip(V, G.upper, strict=True) for x, u in zip(row, us, strict=True)
     ):

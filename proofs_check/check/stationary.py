@@ -10,9 +10,9 @@ Caps    those of :mod:`finite_chain` and :mod:`dyadic`; the exponents of a state
 
 from typing import Any
 
-from proofs_check.check.dyadic import at_least, at_most, dyadics, mantissas
-from proofs_check.check.exact import Rejected, fields, integer, items
-from proofs_check.check.finite_chain import Edges, chain
+from proofs_check.check.dyadic import at_least, at_most, dyadics
+from proofs_check.check.exact import Rejected, fields, integer, items, wholes
+from proofs_check.check.finite_chain import chain, leading_to
 
 MAX_SHIFTS, FREE_SHIFT = 20_000_000, 4_000  # bits
 
@@ -41,14 +41,14 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     law, exponent = dyadics(proof["law"], members)
     if law[r] <= 0 or min(law.values()) < 0:
         raise Rejected("the law is not positive at the reference state, or negative")
-    vector = (
-        None if "vector" not in proof else dict(zip(members, mantissas(proof["vector"], len(members)), strict=True))
-    )
+    vector = None
+    if "vector" in proof:
+        vector = dict(zip(members, wholes(proof["vector"], len(members)), strict=True))
     unique = conclusion.get("unique", False)
     if not isinstance(unique, bool):
         raise Rejected("unique is neither true nor false")
     if unique or vector is None:
-        reached = _leading_to(r, into)
+        reached = leading_to(r, into)
         if vector is None and not inside <= reached:
             raise Rejected("some state of the class does not lead to the reference state")
         if unique and len(reached) < size:
@@ -104,13 +104,3 @@ def _bounds(entries: Any, vectors: Any, delta: tuple[int, int], size: int) -> No
         x, width = x * over, u * delta[0]
         if not (at_most(lower, max(0, x - width), most, k - low) and at_least(upper, x + width, least, k - low)):
             raise Rejected(f"the bounds of state {state} are tighter than what is proved")
-
-
-def _leading_to(r: int, into: Edges) -> set[int]:
-    reached, queue = {r}, [r]
-    for j in queue:
-        for i, _ in into[j]:
-            if i not in reached:
-                reached.add(i)
-                queue.append(i)
-    return reached
