@@ -22,6 +22,13 @@ class JobStream:
     def __init__(self, table: Any, columns: tuple[str, str | None, str]) -> None:
         self.path, self._table, self._columns = table.path, table, columns
         self.count = self.unfinished = 0
+        self._span, self._services = [np.inf, -np.inf], np.zeros(2)
+
+    @property
+    def totals(self) -> tuple[float, float, float, float]:
+        """Return numbers of times between arrivals and of services read, each with the sum of these times."""
+        first, last = self._span
+        return max(self.count - 1, 0), max(last - first, 0.0), *self._services.tolist()
 
     def unit(self, quantity: str) -> str:
         return "jobs"
@@ -34,9 +41,12 @@ class JobStream:
                 f"{' and '.join(self.quantities)} can"
             )
         found, self.count, self.unfinished = Pieces(), 0, 0
+        self._span, self._services = [np.inf, -np.inf], np.zeros(2)
         for jobs in self.blocks():
             self.count += jobs.count
             self.unfinished += int((~jobs.finished).sum())
+            self._span = [min(self._span[0], jobs.arrive.min()), max(self._span[1], jobs.arrive.max())]
+            self._services += jobs.totals[2:]
             part, statistic = jobs.pieces(quantity, index)
             found.extend(part)
         return found, statistic

@@ -50,6 +50,15 @@ class Jobs:
         return "jobs" if quantity in ("mean_wait", "mean_response", "peak_mean") else "units of time"
 
     @property
+    def totals(self) -> tuple[float, float, float, float]:
+        """Return numbers of times between arrivals and of services, each with the sum of these times."""
+        span, served, work = float(self.arrive.max() - self.arrive.min()), 0.0, 0.0
+        if self.start is not None:
+            times = (self.end - self.start)[np.isfinite(self.end) & np.isfinite(self.start)]
+            served, work = float(len(times)), float(times.sum())
+        return self.count - 1, span, served, work
+
+    @property
     def finished(self) -> np.ndarray:
         return np.isfinite(self.end)
 

@@ -11,10 +11,9 @@ from proofs_check.simulators import age_suspects, balancing_suspects, classic_su
 from proofs_check.simulators.birth_death import BirthDeath, birth_death
 from proofs_check.simulators.diagnosis import Suspect
 from proofs_check.simulators.empty_start import Length, queue_suspects, server_suspects
-from proofs_check.simulators.jobs import Jobs
 from proofs_check.simulators.observed import Observed
 from proofs_check.simulators.planning import age_variance_constant, poisson_jobs_variance, service_moments
-from proofs_check.simulators.rates import rate_notes
+from proofs_check.simulators.rates import Known
 from proofs_check.simulators.slot_ages import OBSERVABLES
 from proofs_check.simulators.statistics import VARIANCE
 
@@ -34,8 +33,8 @@ class Knowledge(Protocol):
     def empty_start(self, quantity: str, index: int | None, runs: Length) -> Iterator[Suspect]:
         """Yield what replications of a length that start empty would give, where it is known."""
 
-    def notes(self, read: Any) -> Iterator[str]:
-        """Yield what data of a shape have in common with the model or not, beyond any quantity."""
+    def rates(self) -> tuple[Known, Known]:
+        """Return the rates of arrivals and services that a job trace shows, and those that a known mix-up gives."""
 
 
 def knowledge(model: Model, values: Mapping[str, Any], thing: Any) -> Knowledge:
@@ -90,8 +89,8 @@ class AgeKnowledge:
     def empty_start(self, quantity: str, index: int | None, runs: Length) -> Iterator[Suspect]:
         yield from ()
 
-    def notes(self, read: Any) -> Iterator[str]:
-        yield from ()
+    def rates(self) -> tuple[Known, Known]:
+        return {}, {}
 
     def _mean(self) -> float:
         from aoi_tools.solvers.age import age_quantity
@@ -149,13 +148,13 @@ class ClassicKnowledge:
         if chain is not None:
             yield from queue_suspects(chain, self.model.name, float(self.values["mu"]), quantity, index, runs)
 
-    def notes(self, read: Any) -> Iterator[str]:
-        if not isinstance(read, Jobs) or self.model.name in ("mm1k", "mm11"):  # lost jobs are not in a trace
-            return
+    def rates(self) -> tuple[Known, Known]:
+        if self.model.name in ("mm1k", "mm11"):  # lost jobs are not in a trace
+            return {}, {}
         rates = {name: float(self.values[name]) for name in ("lam", "mu") if name in self.values}
         served = self.model.name not in ("mm1-ps", "lcfs-preemptive")  # the others work without a break
         lam, mu = ({name: r, f"1/{name}": 1 / r} if (r := rates.get(name)) else {} for name in ("lam", "mu"))
-        yield from rate_notes(read, lam, mu if served else {})
+        return lam, mu if served else {}
 
 
 class BalancingKnowledge:
@@ -178,11 +177,11 @@ class BalancingKnowledge:
         if self.system.n is not None:
             yield from server_suspects(self.system.policy, self.system.n, self.system.buffer, quantity, index, runs)
 
-    def notes(self, read: Any) -> Iterator[str]:
-        if not isinstance(read, Jobs) or self.system.n is None or self.system.buffer is not None:
-            return
+    def rates(self) -> tuple[Known, Known]:
+        if self.system.n is None or self.system.buffer is not None:
+            return {}, {}
         load = float(self.system.policy.load)
-        yield from rate_notes(read, {"n lam": self.system.n * load, "lam (per server, not in total)": load}, {})
+        return {"n lam": self.system.n * load, "lam (per server, not in total)": load}, {}
 
 
 def _of_level(

@@ -24,6 +24,7 @@ from proofs_check.simulators.laws import LawTest, law_test
 from proofs_check.simulators.paths import Levels
 from proofs_check.simulators.pieces import Floats
 from proofs_check.simulators.queue_laws import queue_law_test
+from proofs_check.simulators.rates import TIMES, Rates, unit_suspects
 from proofs_check.simulators.reference import reference_variance
 from proofs_check.simulators.replications import Replications, named
 from proofs_check.simulators.slot_ages import SlotAges
@@ -148,7 +149,7 @@ def validate(
         read.count,
         read.what,
         tuple(findings),
-        (*read.notes(), *known.notes(read), *law),
+        (*read.notes(), *_rate_notes(read, known), *law),
     )
 
 
@@ -170,15 +171,17 @@ def _judged(
         over = read.estimate(result.quantity, result.index, cut)
         return lambda tests, alarms: judge(result, over, margin=margin, tests=tests, alarms=alarms)
     pieces, statistic = _pieces(read, known, result, cut, rule)
-    constant = _constant(read, known, result)
+    constant, strange = _constant(read, known, result), any(_rate_notes(read, known))
     whole = estimate(pieces, statistic, method=rule.interval, sequential=rule.sequential, variance_constant=constant)
     begun = functools.cache(lambda: transient(pieces))
-    reference = functools.cache(lambda: pilot(result, read.unit(result.quantity)))
+    reference = functools.cache(lambda: None if strange else pilot(result, read.unit(result.quantity)))
 
     def judged(tests: int, alarms: int) -> Judgement:
         """Judge; a run that fails to agree only because of how it begins is told so."""
         options = {"margin": margin, "tests": tests, "alarms": alarms}
         verdict = judge(result, whole, variance_constant=constant, reference=reference, **options)
+        if strange and result.quantity in TIMES:
+            verdict = replace(verdict, needed=math.inf)  # the margin is a time in the unit of the model
         found = begun() if verdict.verdict is not Verdict.AGREES and statistic is MEAN else None
         if found is None or judge(result, found[1], **options).verdict is Verdict.DISAGREES:
             return verdict
@@ -193,13 +196,23 @@ def _suspects(read: Any, known: Knowledge, result: Result, cut: float) -> Iterat
     """Yield what data like these could be instead; replications may tell of their start."""
     if isinstance(read, Replications) and not cut:
         yield from known.empty_start(result.quantity, result.index, read.length(result.quantity))
+    if any(known.rates()):
+        yield from unit_suspects(read, result.quantity, result.enclosure, *known.rates())
     yield from known.suspects(result.quantity, result.index)
+
+
+def _rate_notes(read: Any, known: Knowledge) -> Iterator[str]:
+    rates = Rates.of(read)
+    if rates is not None:
+        yield from rates.notes(*known.rates())
 
 
 def _constant(read: Any, known: Knowledge, result: Result) -> float | None:
     """Return the exact model's lim T Var(estimate over weight T), where the weights of the data are that T."""
     if getattr(read, "skipped", False) or not getattr(read, "is_path", True):
         return None  # slots are left out, or levels are polled at instants
+    if any(_rate_notes(read, known)):
+        return None  # the data are of another system, or in another unit of time
     return known.variance_constant(result.quantity, result.index, type(read).__name__)
 
 

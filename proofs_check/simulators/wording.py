@@ -8,6 +8,8 @@ from proofs_check.simulators.diagnosis import Suspect
 from proofs_check.simulators.validation import Finding, Validation
 from proofs_check.simulators.verdict import Verdict, rounded_up, shown_exact
 
+MANY = 10  # times the exact value, from which on a percentage is hard to read
+
 
 def lines(found: Validation) -> list[str]:
     """Return the verdicts as text."""
@@ -24,6 +26,8 @@ def finding_lines(finding: Finding) -> list[str]:
     j, e = finding.judgement, finding.judgement.estimate
     right = float((j.exact.lower + j.exact.upper) / 2)
     ratio = f" ({j.difference / right:+.2%})" if right else ""
+    if right and abs(j.difference) > MANY * abs(right):
+        ratio = f" ({e.value / right:.4g} times the exact value)"
     kind = "confidence sequence" if e.sequential else "interval"
     count = f"{e.batches} { {'regenerative': 'cycles', 'replications': 'replications'}.get(e.method, 'batches') }"
     count += f" {e.method}" if e.method in ("overlapping", "spectral") else ""
@@ -103,21 +107,26 @@ def _plain(finding: Finding) -> dict[str, Any]:
             "upper": decimals.outward(j.exact.upper, 17, up=True),
         },
         "estimate": e.value,
-        "standard_error": e.error,
+        "standard_error": _finite(e.error),
         "confidence": j.confidence,
-        "interval": [low, high],
+        "interval": [_finite(low), _finite(high)],
         "interval_method": e.method,
         "sequential": e.sequential,
         "batches": e.batches,
-        "effective_sample": e.effective,
+        "effective_sample": _finite(e.effective),
         "margin": j.tolerance,
         "margin_rule": str(j.margin),
         "difference": j.difference,
-        "total_error": j.total_error,
-        "needed": j.needed,
+        "total_error": _finite(j.total_error),
+        "needed": _finite(j.needed),
         "needed_unit": finding.unit,
         "needed_from": j.source,
         "needed_is_lower_bound": j.at_least,
         "matches": [{"fault": s.fault, "value": s.value.short(15)} for s in diagnosis.matches] if diagnosis else [],
         "faults_tried": diagnosis.tried if diagnosis else 0,
     }
+
+
+def _finite(x: float) -> float | None:
+    """Return a number that JSON can hold, or None."""
+    return float(x) if math.isfinite(x) else None

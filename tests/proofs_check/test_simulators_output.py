@@ -10,13 +10,19 @@ import pytest
 from click.testing import CliRunner
 
 from exactchains import InputError
+from meanfield.models.shortest import JSQ
 from proofs_check.catalogue import find
 from proofs_check.cli.main import cli
 from proofs_check.simulators.assertion import assert_agrees
 from proofs_check.simulators.queue_runs import job_trace
+from proofs_check.simulators.rates import Rates
+from proofs_check.simulators.server_runs import server_trace
 from proofs_check.simulators.validation import Rule, validate
+from proofs_check.simulators.verdict import Verdict
+from proofs_check.simulators.wording import lines
 
 HALF = {"lam": "1/2", "mu": "1"}
+PAIR = {"pools": "1/2:3/2,1/2:1/2", "n": "2", "lam": "1/2"}
 
 
 @pytest.fixture(scope="module")
@@ -173,10 +179,71 @@ def test_text_tables_as_programs_write_them_are_read_alike(jobs, tmp_path):
     assert len(values) == 1
 
 
-def test_a_trace_on_another_clock_is_told_so(jobs):
-    slow = {name: 1000 * jobs[name] for name in ("t_arrive", "t_start", "t_end")}
-    found = validate("mm1", HALF, slow, quantities=["mean_response"])
-    assert any("times as slowly as in the model: is time counted in another unit?" in note for note in found.notes)
+def scaled(jobs, factor):
+    return jobs | {name: factor * jobs[name] for name in ("t_arrive", "t_start", "t_end")}
+
+
+@pytest.mark.parametrize(
+    ("factor", "says"),
+    [
+        (1000, "1000 times those of the model (milliseconds for seconds?)"),
+        (1 / 60, "1/60 of those of the model (minutes for seconds?)"),
+        (3600, "3600 times those of the model (seconds for hours?)"),
+        (100, "100 times those of the model"),
+        (7, " times those of the model"),
+    ],
+)
+def test_a_trace_in_another_unit_of_time_is_a_named_fault(factor, says, jobs):
+    for name, power in (("mean_response", 1), ("mean_wait", 1), ("age_mean", 1), ("age_variance", 2)):
+        found = validate("mm1", HALF, scaled(jobs, factor), quantities=[name])
+        assert any(note.startswith("unit of time: jobs arrive and are served") and says in note for note in found.notes)
+        (finding,) = found.findings
+        right = validate("mm1", HALF, jobs, quantities=[name]).findings[0].judgement.estimate.value
+        assert finding.judgement.estimate.value == pytest.approx(right * factor**power, rel=1e-6)
+        assert finding.judgement.verdict is Verdict.DISAGREES and not finding.judgement.estimate.modelled
+        first = finding.diagnosis.matches[0]
+        assert first.fault.startswith("unit of time: ") and says in first.fault
+
+
+def test_numbers_of_jobs_do_not_depend_on_the_unit_of_time(jobs):
+    right, other = (validate("mm1", HALF, data, quantities=["mean_queue"]) for data in (jobs, scaled(jobs, 1000)))
+    a, b = (found.findings[0].judgement.estimate.value for found in (right, other))
+    assert a == pytest.approx(b, rel=1e-9) and not right.notes and "unit of time" in other.notes[0]
+
+
+def test_the_unit_is_named_of_few_jobs_replications_streams_servers_and_bare_values(jobs, tmp_path, monkeypatch):
+    def notes(data, model="mm1", words=HALF, quantity="mean_response"):
+        return " | ".join(validate(model, words, data, quantities=[quantity]).notes)
+
+    pd = pytest.importorskip("pandas")
+    slow = scaled(jobs, 60)
+    few = {name: x[:60] for name, x in slow.items()}
+    found = validate("mm1", HALF, few, quantities=["mean_response"])
+    assert "60 times those of the model (seconds for minutes?)" in found.notes[0]
+    assert found.verdict is Verdict.UNDECIDED and not any(line.startswith("  needed") for line in lines(found))
+    assert "unit of time" in notes([pd.DataFrame(slow)[k * 3000 : (k + 1) * 3000] for k in range(12)])
+    header, rows = server_trace(JSQ(PAIR["pools"], "1/2"), 2, jobs=5_000, seed=1)
+    apart = scaled(dict(zip(header, rows.T, strict=True)), 1000)
+    assert "unit of time: jobs arrive as if" in notes(apart, "jsq", PAIR, "mean_queue")
+    bare = validate("mm1", HALF, {"value": slow["t_end"] - slow["t_arrive"]}, quantities=["mean_response"])
+    assert "(seconds for minutes?)" in bare.findings[0].diagnosis.matches[0].fault
+    path = tmp_path / "slow.csv"
+    pd.DataFrame(slow).to_csv(path, index=False)
+    monkeypatch.setattr("proofs_check.simulators.job_stream.LARGE", 1)
+    assert "unit of time" in notes(path)
+
+
+def test_no_unit_is_named_where_the_rates_are_right_or_another_fault_explains_them(jobs):
+    stay = jobs["t_end"] - jobs["t_start"]  # services 60 times as long in a file whose arrivals are right
+    for data, words in ((jobs | {"t_end": jobs["t_start"] + 60 * stay}, HALF), (jobs, {"lam": "2", "mu": "5"})):
+        try:
+            found = validate("mm1", words, data, quantities=["mean_response"])
+        except InputError:
+            continue  # departures far beyond arrivals are another clock
+        assert not any("unit of time" in note for note in found.notes)
+    ten = {"n lam": 5.0, "lam (per server, not in total)": 0.5}  # arrivals per server: a tenth, and no unit
+    assert "per server, not in total" in next(Rates((0.5, 60_000), None).notes(ten, {}))
+    assert "unit of time" in next(Rates((0.05, 60_000), None).notes(ten, {}))
 
 
 @pytest.mark.parametrize(
