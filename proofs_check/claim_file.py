@@ -21,18 +21,17 @@ are sums and sequences: :mod:`proofs_check.integer_terms`.
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from exactchains.number import parse
 from exactchains.truth import InputError
 from proofs_check.check.exact import Rejected
-from proofs_check.check.expression import expression
-from proofs_check.check.polynomial import MAX_PRODUCTS, Polynomial, Ratio, Work, variable
+from proofs_check.check.polynomial import MAX_PRODUCTS, Work
+from proofs_check.claim_domain import Relation, UserClaim, reduced, with_integers
+from proofs_check.claim_grammar import NAME, tokens
 from proofs_check.expression_size import bounded
-from proofs_check.integer_terms import Integers, Terms, declared
+from proofs_check.integer_terms import Terms, declared
 from proofs_check.patience import OutOfTime, at_most
 
 MAX_BYTES = 1_000_000
@@ -40,32 +39,13 @@ MAX_CLAIMS = 200
 MAX_VARIABLES = 24
 MAX_CONSTRAINTS = 100
 MAX_CHARACTERS = 10_000
-MAX_DIGITS = 300
 READ_PRODUCTS = 100_000  # products of terms that reading one claim may cost
 SECONDS = 10
 
 RELATIONS = re.compile(r"(<=|>=|==|<|>|=)")
-_PART = re.compile(
-    r"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)|([A-Za-z][A-Za-z0-9_]*)|(\*\*|[-+*/^()]))", re.ASCII
-)
 _DOTTED = re.compile(r"""(?<![\w-])(?:["']?[\w-]++["']?[ \t]*+\.[ \t]*+){17}""")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}", re.ASCII)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
-Relation = tuple[str, str, str]  # left, relation, right
 FIELDS = {"id", "text", "variables", "domain", "statement", "expect", "integers", "sequences", "lemmas"}
-
-
-@dataclass(frozen=True)
-class UserClaim:
-    """One claim: all points of the domain satisfy every statement; texts are in the grammar of certificates."""
-
-    id: str
-    text: str
-    variables: tuple[str, ...]
-    domain: Mapping[str, tuple[str, str]]  # symbol -> (expression, ">" or ">=")
-    statements: tuple[Relation, ...]
-    expect: str = "proved"
-    integers: Integers | None = None
 
 
 def read_claims(path: str | Path) -> list[UserClaim]:
@@ -130,8 +110,8 @@ def _claim(entry: Any, name: str) -> UserClaim:
             raise InputError('statement is missing; write one such as statement = "x*(1-x) <= 1/4"')
         if terms:
             said = text or "; ".join(_lines(entry["statement"], "statement"))
-            return _with_integers(name, said, terms, relations, statements, lemmas, expect)
-        return _reduced(name, text, names, relations, statements, expect)
+            return with_integers(name, said, terms, relations, statements, lemmas, expect)
+        return reduced(name, text, names, relations, statements, expect)
     except (InputError, Rejected) as error:
         long = f"written out it costs more than {READ_PRODUCTS} products of terms"
         raise InputError(f"claim {name}: {long if 'products of terms' in str(error) else error}") from None
@@ -142,7 +122,7 @@ def _variables(listed: Any) -> list[str]:
     if not isinstance(names, list) or len(names) > MAX_VARIABLES:
         raise InputError(f"variables: a list of at most {MAX_VARIABLES} names")
     for n in names:
-        if not isinstance(n, str) or not _NAME.fullmatch(n):
+        if not isinstance(n, str) or not NAME.fullmatch(n):
             raise InputError(f"variable {_shown(n)}: a letter, then letters, digits or _, at most 40")
     if len(set(names)) != len(names):
         raise InputError("a variable is listed twice")
@@ -184,28 +164,15 @@ def _relations(line: str, names: list[str], terms: Terms | None) -> list[Relatio
 
 def _side(text: str, names: list[str]) -> str:
     """Return an expression in the grammar of certificates, after its size was found to be bounded."""
-    words, at, end = [], 0, len(text.rstrip())
-    while at < end:
-        match = _PART.match(text, at)
-        if not match:
-            raise InputError(f"{_shown(text[at : at + 20].strip())} is not allowed; use numbers, names, + - * / ^ ( )")
-        number, name, sign = match.groups()
-        if name and name not in names:
-            raise InputError(f"unknown name {_shown(name)}; variables are {', '.join(names) or 'none'}")
-        if number and words and words[-1] == "^":
-            words.append(number)
-        elif number:
-            exact = parse(number)
-            if max(abs(exact.p), exact.q) > 10**MAX_DIGITS:
-                raise InputError(f"{_shown(number)}: a number of more than {MAX_DIGITS} digits")
-            words.append(str(exact) if exact.q == 1 else f"({exact})")
-        else:
-            words.append(name or ("^" if sign == "**" else sign))
-        at = match.end()
-    side = "".join(words)
-    if not side:
+    words = tokens(text)
+    for word in words:
+        if word == ",":
+            raise InputError("',' is not allowed inside parentheses; use numbers, names, + - * / ^ ( )")
+        if word[0].isalpha() and word not in names:
+            raise InputError(f"unknown name {_shown(word)}; variables are {', '.join(names) or 'none'}")
+    if not words:
         raise InputError("a relation has an empty side")
-    bounded(side, names)
+    bounded(side := "".join(words), names)
     return side
 
 
@@ -215,91 +182,6 @@ def _integer_side(text: str, terms: Terms) -> str:
     for part in (side, *(t for s in terms.states.values() for t in (s.start, s.after))):
         bounded(part, [*terms.known, *terms.states])
     return side
-
-
-def _with_integers(
-    name: str,
-    text: str,
-    terms: Terms,
-    relations: list[Relation],
-    statements: list[Relation],
-    lemmas: list[Relation],
-    expect: str,
-) -> UserClaim:
-    """Return the claim whose integers stand in exponents, end sums or are the index of a sequence."""
-    if any(sign == "=" for _, sign, _ in relations):
-        raise InputError("a domain with integers holds inequalities only; write the expression in place of its name")
-    inducted = terms.inducted
-    whole = {n: low for n, low in terms.least.items() if n not in inducted} if inducted else {}
-    over = {n: low for n, low in terms.least.items() if n not in whole}
-    meaning = {n: variable(n) for n in (*terms.known, *terms.states)}
-    for a, _, b in (*statements, *lemmas):
-        expression(a, meaning), expression(b, meaning)  # refuses a division by zero
-    for state in terms.states.values():
-        expression(state.start, meaning), expression(state.after, meaning)
-    listed = [*dict.fromkeys(part for r in relations for part in _constraints(r, meaning))]
-    moving = {*over, *terms.states}
-    split: tuple[list[tuple[str, str]], ...] = ([(f"{n}-{low}", ">=") for n, low in whole.items()], [])
-    for f, sign in listed:
-        split[bool(moving & set(re.findall(r"[A-Za-z]\w*", f, re.ASCII)))].append((f, sign))
-    domain, assume = (
-        {f"{letter}{i}": c for i, c in enumerate(part, 1)} for letter, part in zip("ca", split, strict=True)
-    )
-    integers = Integers(over, whole, dict(terms.states), assume, tuple(lemmas))
-    return UserClaim(name, text, (*terms.names, *whole), domain, tuple(statements), expect, integers)
-
-
-def _reduced(
-    name: str, text: str, names: list[str], relations: list[Relation], statements: list[Relation], expect: str
-) -> UserClaim:
-    """Return the claim with its equalities in the domain used to eliminate variables."""
-    said = text or "; ".join(f"{a} {sign} {b}" for a, sign, b in statements)
-    left = list(names)
-    while equality := next((r for r in relations if r[1] == "="), None):
-        a, _, b = equality
-        pairs = [(x, y) for x, y in ((a, b), (b, a)) if x in left and not re.search(rf"\b{x}\b", y)]
-        if not pairs:
-            raise InputError(f"{a} = {b}: write an equality of the domain as variable = expression in the others")
-        (gone, value), *_ = pairs
-        left.remove(gone)
-        relations = [_put(r, gone, value, left) for r in relations if r is not equality] + [(value, "defined", value)]
-        statements = [_put(r, gone, value, left) for r in statements]
-    meaning = {n: variable(n) for n in left}
-    for a, _, b in statements:
-        expression(a, meaning), expression(b, meaning)  # refuses a division by zero
-    listed = dict.fromkeys(part for r in relations for part in _constraints(r, meaning))
-    domain = {f"c{i}": constraint for i, constraint in enumerate(listed, 1)}
-    return UserClaim(name, said, tuple(left), domain, tuple(statements), expect)
-
-
-def _constraints(r: Relation, meaning: Mapping[str, Ratio]) -> Iterator[tuple[str, str]]:
-    """Yield polynomial constraints that say the same: f = p/q with q^2 > 0, and p q in place of f."""
-    a, sign, b = r
-    larger, smaller = (a, b) if sign in (">", ">=") else (b, a)
-    f = expression(larger, meaning) if sign == "defined" else expression(larger, meaning) - expression(smaller, meaning)
-    for q in f.bottom:
-        yield f"({_spelled(q)})^2", ">"
-    if sign == "defined":
-        return
-    odd = "".join(f"*({_spelled(q)})" for q, power in f.bottom.items() if power % 2)
-    plain = larger if smaller == "0" else f"{larger}-({smaller})"
-    yield f"({_spelled(f.top)}){odd}" if f.bottom else plain, ">" if sign in ("<", ">") else ">="
-
-
-def _spelled(p: Polynomial) -> str:
-    """Return a polynomial as text in the grammar of certificates."""
-    terms = ("*".join([f"({c})", *(f"{name}^{e}" for name, e in monomial)]) for monomial, c in p.terms.items())
-    return "+".join(terms) or "0"
-
-
-def _put(r: Relation, gone: str, value: str, left: list[str]) -> Relation:
-    """Return a relation with a variable replaced."""
-    sides = [re.sub(rf"\b{gone}\b", f"({value})", side) for side in (r[0], r[2])]
-    if any(len(side) > 10 * MAX_CHARACTERS for side in sides):
-        raise InputError("the equalities of the domain make the relations too long")
-    for side in sides:
-        bounded(side, left)
-    return sides[0], r[1], sides[1]
 
 
 def _shown(x: Any) -> str:

@@ -11,11 +11,12 @@ from typing import Any
 from exactchains.spread import spread
 from proofs_check.check.exact import Rejected
 from proofs_check.claim import Claim, Scope, Source, Statement, Verdict
-from proofs_check.claim_file import Relation, UserClaim, read_claims
+from proofs_check.claim_domain import Relation, UserClaim
+from proofs_check.claim_file import read_claims
 from proofs_check.joined import joined
 from proofs_check.patience import OutOfTime, at_most
+from proofs_check.search.integers import for_all_integers, whole
 from proofs_check.search.prover import PATIENCE, Answer, a_point, answer
-from proofs_check.search.schema import for_all_integers, whole
 from proofs_check.verify import Status, Verification
 
 SLACK = 1.25  # of the patience, until the clock ends a search that does not look at it
