@@ -1,4 +1,4 @@
-"""Interval methods against closed forms, brute force and statsmodels; sequences over every look; Holm against its p."""
+"""Interval methods against closed forms, brute force, statsmodels and arviz; sequences at every look; Holm."""
 
 import math
 from functools import partial
@@ -44,6 +44,30 @@ def test_methods_find_the_variance_constant_of_an_autoregression_and_cover(name)
     assert stats.binomtest(covered, len(found), 0.95).pvalue > 1e-3
 
 
+def mm1_waits(n: int, load: float, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    net = np.cumsum(np.concatenate([[0.0], rng.exponential(1, n - 1) - rng.exponential(1 / load, n - 1)]))
+    return net - np.minimum.accumulate(net)
+
+
+@pytest.mark.parametrize("name", ["batch", "overlapping", "spectral"])
+@pytest.mark.parametrize(
+    "series", [lambda seed: autoregression(8000, 0.8, seed), lambda seed: mm1_waits(60_000, 0.5, seed)]
+)
+def test_errors_and_independent_observations_are_those_of_arviz(name, series):
+    # arviz: Geyer's initial monotone sequence of autocovariances, another route to the same two numbers
+    from arviz_stats.base import array_stats as arviz
+
+    errors, sizes = [], []
+    for seed in range(30):
+        x = series(seed)
+        ours = estimate(rows(x), method=name)
+        errors.append(ours.error / float(arviz.mcse(x[None, :], method="mean")))
+        sizes.append(ours.effective / float(arviz.ess(x[None, :], method="mean")))
+    assert np.mean(errors) == pytest.approx(1, abs=0.08) and min(errors) > 0.6 and max(errors) < 1.6
+    assert np.median(sizes) == pytest.approx(1, abs=0.15)
+
+
 def test_overlapping_is_the_sum_over_all_windows():
     pull = autoregression(331, 0.5, 1)
     b = len(pull) // len(intervals.chosen_batches(pull))
@@ -53,7 +77,8 @@ def test_overlapping_is_the_sum_over_all_windows():
 
 
 def test_spectral_agrees_with_statsmodels():
-    hac = pytest.importorskip("statsmodels.stats.sandwich_covariance").S_hac_simple
+    from statsmodels.stats.sandwich_covariance import S_hac_simple as hac
+
     pull = autoregression(700, 0.5, 2)
     b = 700 // len(intervals.chosen_batches(pull))
     theirs = float(np.squeeze(hac((pull - pull.mean())[:, None], nlags=b - 1)))  # weights 1 - k / (nlags + 1)
@@ -194,7 +219,8 @@ def pvalues(estimates: list[Estimate], sizes: list[float], tolerance: float) -> 
 
 @pytest.mark.parametrize("seed", range(25))
 def test_step_down_is_holm(seed):
-    multipletests = pytest.importorskip("statsmodels.stats.multitest").multipletests
+    from statsmodels.stats.multitest import multipletests
+
     rng = np.random.default_rng(seed)
     sizes = rng.uniform(0.05, 0.1, 5) * rng.choice([0.5, 1.0], 5) + 0.05
     estimates = [Estimate(1 + d, 0.01, 64, 1e4, 1e5, False, False) for d in sizes]
