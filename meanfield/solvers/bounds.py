@@ -2,14 +2,16 @@
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import flint
 import numpy as np
-from flint import arb
+from flint import arb, fmpq
 
 from exactchains.number import nearest_double
-from exactchains.truth import Undecided
+from exactchains.truth import PrecisionExhausted, Undecided
 from meanfield.models.noisy import PowerOfD
+from meanfield.solvers.divided import divided
 from meanfield.solvers.log_newton import Guess
 
 __all__ = ["Bounds", "bounds", "refined"]
@@ -26,28 +28,37 @@ class Bounds:
     shift: int
 
 
-def refined(policy: PowerOfD, start: Guess, bits: int) -> list[arb]:
+def refined(
+    policy: PowerOfD, start: Guess, bits: int, *, tilt: fmpq | None = None, begin: list[arb] | None = None
+) -> list[arb]:
     """Return increments p_0..p_K whose balance residuals are below 2^-bits, relative to each increment.
 
-    The Jacobian in logarithms is of order one in every entry, so one inverse in doubles serves all precisions.
+    The Jacobian in logarithms is of order one in every entry, so one inverse in doubles serves all precisions.  With a
+    ``tilt`` each increment is 1 + tilt times what joins, up to a sixteenth of the tilt, and x_0 = 1 is kept: a
+    super-solution if it is positive, else a sub-solution.
     """
-    with flint.ctx.workprec(96):
-        p = [arb(1) - arb(policy.load), *(arb(float(v)).exp().mid() for v in start.s[1:])]
-    inverse = np.linalg.inv(start.matrix)
-    reached, stalled, before = 40, 0, 0
+    slope = fmpq(0) if tilt is None else tilt
+    idle = 1 - policy.load - slope * policy.load  # the rows add up to it
+    near = int(idle.q).bit_length() - int(idle.p).bit_length()
+    goal = bits - 8 if tilt is None else int(tilt.q).bit_length() + 4
+    if begin is None:
+        with flint.ctx.workprec(96):
+            begin = [arb(0), *(arb(float(v)).exp().mid() for v in start.s[1:])]
+    p, inverse = list(begin), np.linalg.inv(start.matrix)
+    reached, stalled, before = 40 if tilt is None else bits, 0, 0
     while True:
-        with flint.ctx.workprec(min(bits, reached + 110) + 20):
-            p[0] = (1 - arb(policy.load)).mid()
-            residual = _residual(policy, p, start.pivot)
+        with flint.ctx.workprec(min(bits, reached + near + 110) + 20):
+            p[0] = arb(idle).mid()
+            residual = _residual(policy, p, start.pivot, arb(slope))
             size = max(_log2(r) for r in residual)
+            if -size > goal:
+                return p
             scale = arb(2) ** -size
             step = inverse @ np.array([-float(r * scale) for r in residual])
             back = arb(2) ** size
             for k in range(1, len(p)):
                 p[k] = (p[k] * (1 + arb(float(step[k - 1])) * back)).mid()
         reached = max(reached, 40 - size)
-        if -size > bits - 8:
-            return p
         stalled = stalled + 1 if size > before - 4 else 0
         before = size
         if stalled > 6:
@@ -55,28 +66,42 @@ def refined(policy: PowerOfD, start: Guess, bits: int) -> list[arb]:
 
 
 def bounds(policy: PowerOfD, start: Guess, p: list[arb], *, bits: int, spread: int) -> Bounds:
-    r"""Return p (1 -+ eta ds) as tails, eta = 2^(spread - bits), rounded outward to ``bits`` bits.
+    """Return the sub- and the super-solution near p with tilt 2^(spread - bits), as tails rounded to ``bits`` bits.
 
-    The direction solves M ds = 1 - c ds_0 with :math:`ds_0 = -\lambda/(1-\lambda)`: a relative slack of one in every
-    row, and x_0 = 1 kept.
+    Raises
+    ------
+    PrecisionExhausted
+        A side is not proved by the signs of its rows.
     """
-    idle, K = float(p[0]), len(p) - 1
-    first = -(1 - idle) / idle
-    right = np.ones(K) - start.column * first
-    right[start.pivot - 1] = -idle * first
-    direction = [first, *np.linalg.solve(start.matrix, right)]
-    sides = []
+    K, g, sides = len(p) - 1, policy.g or 0, []
     with flint.ctx.workprec(bits + 20):
-        eta = arb(2) ** (spread - bits)
         for sign in (1, -1):
-            q = [(x * (1 + sign * eta * arb(float(v)))).mid() for x, v in zip(p, direction, strict=True)]
+            q = refined(policy, start, bits, tilt=fmpq(sign, 1 << (bits - spread)), begin=p)
             sides.append([_dyadic(x, bits, up=sign > 0) for x in _tails(q, start.pivot)[1:]])
     upper, lower = sides
-    mantissa, exponent = upper[K - policy.g - 1]
+    mantissa, exponent = upper[K - g - 1]
     length = mantissa.bit_length()
     log_tail = math.log2(mantissa >> max(length - 60, 0)) + max(length - 60, 0) - exponent
     slope = math.log2(nearest_double(policy.load * (1 + policy.eps * policy.d))) + (policy.d - 1) * log_tail
-    return Bounds(lower, upper, max(math.floor(-slope - 0.01) - 1, 1))
+    found = Bounds(lower, upper, max(math.floor(-slope - 0.01) - 1, 1))
+    with flint.ctx.workprec(bits + 64):
+        if not (_solves(policy, found.lower, None) and _solves(policy, found.upper, found.shift)):
+            raise PrecisionExhausted("the sides of the fixed point are not proved; raise the precision")
+    return found
+
+
+def _solves(policy: PowerOfD, side: list[Dyadic], shift: int | None) -> bool:
+    """Return whether the flow points down on an upper side with tail x_K 2^(-shift i), up on a lower one (None)."""
+    K, g = len(side), policy.g or 0
+    x = [arb(1), *(arb(m) * arb(2) ** -e for m, e in side)]
+    x += [arb(0) if shift is None else x[K] * arb(2) ** (-shift * i) for i in range(1, g + 3)]
+    p = [a - b for a, b in pairwise(x)]
+    if not all(v >= 0 for v in p):
+        return False
+    if shift is None:
+        return all(_joined(policy, p, x, j) >= p[j + 1] for j in range(K))
+    ratio, steepest = arb(2) ** -shift, arb(policy.load * (1 + policy.eps * policy.d)) * x[K - g] ** (policy.d - 1)
+    return bool(ratio * (1 - ratio) >= steepest) and all(_joined(policy, p, x, j) <= p[j + 1] for j in range(K))
 
 
 def _tails(p: list[arb], pivot: int) -> list[arb]:
@@ -91,29 +116,24 @@ def _tails(p: list[arb], pivot: int) -> list[arb]:
     return x
 
 
-def _residual(policy: PowerOfD, p: list[arb], pivot: int) -> list[arb]:
-    """Return p_{j+1} / (lam p_j Psi_j) - 1; at the pivot x_0 - 1."""
-    load, eps, d, g, K = arb(policy.load), arb(policy.eps), policy.d, policy.g, len(p) - 1
-    zero = arb(0)
-    x = [zero] * (K + 2)
+def _residual(policy: PowerOfD, p: list[arb], pivot: int, tilt: arb) -> list[arb]:
+    """Return p_{j+1} / (lam p_j Psi_j) - 1 - tilt; at the pivot x_0 - 1."""
+    K, zero = len(p) - 1, arb(0)
+    x = [zero] * (K + 2 + (policy.g or 0))
     for k in range(K, -1, -1):
         x[k] = (x[k + 1] + p[k]).mid()
-    found = []
-    for j in range(K):
-        y = x[j + g + 1] if j + g + 1 <= K else zero
-        z = x[max(j - g, 0)]
-        noise = _divided(z - x[j + 1], z - x[j], d) - _divided(x[j] - y, x[j + 1] - y, d)
-        psi = _divided(x[j], x[j + 1], d) + eps * noise
-        found.append((p[j + 1] / (load * p[j] * psi) - 1).mid() if j + 1 != pivot else (x[0] - 1).mid())
+    found = [(p[j + 1] / _joined(policy, p, x, j) - 1 - tilt).mid() for j in range(K)]
+    found[pivot - 1] = (x[0] - 1).mid()
     return found
 
 
-def _divided(a: arb, b: arb, d: int) -> arb:
-    value, power = arb(1), arb(1)
-    for _ in range(d - 1):
-        power = power * b
-        value = value * a + power
-    return value
+def _joined(policy: PowerOfD, p: list[arb], x: list[arb], j: int) -> arb:
+    """Return lam R_j = lam p_j Psi_j from increments and tails, as products and differences of tails only."""
+    d, g, here, after = policy.d, policy.g or 0, x[j], x[j + 1]
+    y, z = x[j + g + 1], x[max(j - g, 0)]
+    noise = divided(z - after, z - here, d) - divided(here - y, after - y, d)
+    psi: arb = divided(here, after, d) + arb(policy.eps) * noise
+    return arb(policy.load) * p[j] * psi
 
 
 def _log2(x: arb) -> int:

@@ -4,12 +4,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from flint import fmpq
 
 from exactchains.enclosure import Enclosure
 from exactchains.number import nearest_double, text, wire
+from exactchains.solvers.threads import one_thread
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
@@ -22,6 +23,8 @@ from meanfield.solvers.recursion import recursion
 __all__ = ["FixedPoint", "fixed_point"]
 
 BITS = math.log2(10)
+MOST_GUARD = 6644  # bits of 1e2000
+MOST_GAP = 400  # a few seconds
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ def fixed_point(policy: PowerOfD, *, digits: int = ..., levels: int = ...) -> Fi
 def fixed_point(policy: Policy, *, digits: int = ..., levels: int = ...) -> FixedPoint | SampledPoint: ...
 
 
+@one_thread
 def fixed_point(policy: Policy, *, digits: int = 30, levels: int = 0) -> FixedPoint | SampledPoint:
     r"""Return the only equilibrium with finite mean of power of d with comparison errors, many servers.
 
@@ -126,36 +130,49 @@ def fixed_point(policy: Policy, *, digits: int = 30, levels: int = 0) -> FixedPo
         raise DoesNotExist(
             f"load = {policy.load}: no equilibrium has a finite mean; it has one below the stability limit {limit}"
         )
-    if policy.g is None or policy.g == 0 or policy.eps == 0 or policy.d == 1:
-        return _by_recursion(policy, digits, levels)
-    return _by_newton(policy, digits, levels)
+    visible = policy.g != 0 and policy.d > 1 and policy.eps > 0
+    plain = policy if visible else PowerOfD(policy.load, policy.d, None)
+    return _by_recursion(policy, plain, digits, levels) or _by_newton(policy, digits, levels)
 
 
-def _by_recursion(policy: PowerOfD, digits: int, levels: int) -> FixedPoint:
-    visible = policy.g != 0 and policy.d > 1
-    plain = PowerOfD(policy.load, policy.d, None, policy.eps if visible else 0)
+Found = TypeVar("Found", bound=FixedPoint | None)
 
-    def at(bits: int) -> FixedPoint:
+
+def _by_recursion(policy: PowerOfD, plain: PowerOfD, digits: int, levels: int) -> FixedPoint | None:
+    idle = 1 - policy.load
+    guard = int(idle.q).bit_length() - int(idle.p).bit_length()  # the distance to load 1 grows to order one
+    if guard > MOST_GUARD:
+        raise Undecided("load: 1 - load is below 1e-2000, too near to 1 for the recursion; take a smaller load")
+
+    def at(bits: int) -> FixedPoint | None:
         found = recursion(plain, bits=bits, digits=digits, levels=levels)
+        if found is None:
+            return None
         proof = {"bits": bits + 32, "terms": len(found.tails)}
         tails = [(low.fmpq(), high.fmpq()) for low, high in found.tails[: max(levels, 200)]]
         low, high = found.total
         return FixedPoint(policy, tails, _rounded(low.fmpq(), high.fmpq(), bits), proof)
 
-    return _precise(at, digits, levels, int((digits + 2) * BITS) + 40)
+    return _precise(at, digits, levels, int((digits + 2) * BITS) + 40 + guard)
 
 
 def _by_newton(policy: PowerOfD, digits: int, levels: int) -> FixedPoint:
+    gap = policy.g or 0
+    if gap > MOST_GAP:
+        raise Undecided(
+            f"g = {gap}: above {MOST_GAP} the limit is solved for only where fewer than g levels give {digits} digits, "
+            "which needs load * d * eps < 1; take a smaller gap, or fewer digits"
+        )
     idle = nearest_double(1 - policy.load)
-    if idle < 1e-300:
-        raise Undecided("load: 1 - load is below 1e-300, beyond the range of doubles in which the search starts")
-    system = LogBalance(nearest_double(policy.load), idle, nearest_double(policy.eps), policy.d, policy.g or 0)
+    if idle < 1e-100:
+        raise Undecided("load: 1 - load is below 1e-100, too near to 1 for errors at bounded gaps; take a smaller load")
+    system = LogBalance(nearest_double(policy.load), idle, nearest_double(policy.eps), policy.d, gap)
     guard = 40 + int(-2 * math.log2(idle))
 
     def at(bits: int) -> FixedPoint:
         start = guess(system, bits * math.log(2) + 8, levels)
         increments = sides.refined(policy, start, bits)
-        box = sides.bounds(policy, start, increments, bits=bits, spread=10 + guard // 4)
+        box = sides.bounds(policy, start, increments, bits=bits, spread=guard // 2)
         tails = [(_number(low), _number(high)) for low, high in zip(box.lower, box.upper, strict=True)]
         ratio = fmpq(1, 2**box.shift)
         above = _total(box.upper) + tails[-1][1] * ratio / (1 - ratio)
@@ -164,15 +181,17 @@ def _by_newton(policy: PowerOfD, digits: int, levels: int) -> FixedPoint:
     return _precise(at, digits, levels, int(digits * BITS) + guard)
 
 
-def _precise(at: Callable[[int], FixedPoint], digits: int, levels: int, bits: int) -> FixedPoint:
-    """Return the first solution with enough certain digits, raising the precision."""
+def _precise(at: Callable[[int], Found], digits: int, levels: int, bits: int) -> Found:
+    """Return the first solution with enough certain digits, raising the precision; None where ``at`` gives up."""
     for _ in range(6):
         try:
             found = at(bits)
         except PrecisionExhausted:
             bits *= 2
             continue
-        if found.mean_queue.has_digits(digits) and all(found.tail(k).has_digits(digits) for k in range(1, levels + 1)):
+        if found is None or (
+            found.mean_queue.has_digits(digits) and all(found.tail(k).has_digits(digits) for k in range(1, levels + 1))
+        ):
             return found
         bits += 64 + bits // 4
     raise PrecisionExhausted(f"fixed point: {digits} digits are not reached with {bits} bits; ask for fewer")

@@ -7,17 +7,18 @@ that nothing cancels and nothing underflows: one code for tails near 1 and for t
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exactchains.truth import Undecided
+from meanfield.solvers.divided import divided, divided_twice
 
 __all__ = ["Guess", "LogBalance", "guess"]
 
 Vector = NDArray[np.float64]
-MAX_LEVELS = 4000
+MAX_LEVELS = 1600  # a few seconds
+SHALLOW = -27.0  # log of the last tail of the noiseless start
 DEEPEST = -1e6  # log of the smallest tail that is written out
 
 
@@ -25,11 +26,11 @@ DEEPEST = -1e6  # log of the smallest tail that is written out
 class LogBalance:
     r"""The balance equations :math:`s_{k+1} - s_k = \log\lambda + \log\Psi_k`, ``idle`` = 1 - load exactly rounded.
 
-    With A = x_j - y, B = x_{j+1} - y, C = z - x_{j+1}, E = z - x_j, y = x_{j+g+1}, z = x_{max(j-g,0)} and
-    :math:`D_m(a,b) = (a^m - b^m)/(a - b)`,
+    With y = x_{j+g+1}, z = x_{max(j-g,0)}, A = x_j - y, B = x_{j+1} - y, C = z - x_{j+1}, E = z - x_j,
+    :math:`D_m(a,b) = (a^m - b^m)/(a - b)` and :math:`h_m` the sum of all products of m of the arguments,
 
-    .. math:: \Psi_j = \sum_{m=1}^{d} c_m y^{d-m} D_m(A,B) + \varepsilon D_d(C,E),
-              \quad c_m = \binom{d}{m} - \varepsilon [m=d].
+    .. math:: \Psi_j = (1-\varepsilon) D_d(x_j,x_{j+1}) + \varepsilon y [h_{d-2}(x_j,x_{j+1},A) +
+              h_{d-2}(A,x_{j+1},B)] + \varepsilon D_d(C,E).
     """
 
     load: float
@@ -40,33 +41,27 @@ class LogBalance:
 
     def growth(self, s: Vector) -> tuple[Vector, Vector]:
         """Return log(lam Psi_j), j = 0..K-1, and its derivatives with respect to s_0..s_K."""
-        K, d = len(s) - 1, self.d
+        K, d, eps = len(s) - 1, self.d, self.eps
         j, i = np.arange(K)[:, None], np.arange(K + 1)[None, :]
         low = np.maximum(j - self.g, 0)
         log_tail = tails(s)
         share = np.exp(np.minimum(s[None, :] - log_tail[low[:, 0]][:, None], 1.0))  # p_i / z_j
-        in_a = (i >= j) & (i <= j + self.g)
-        in_b, in_y = in_a & (i > j), i > j + self.g
-        in_c = (i >= low) & (i <= j)
-        in_e = in_c & (i < j)
-        A, B, Y, C, E = ((share * inside).sum(1) for inside in (in_a, in_b, in_y, in_c, in_e))
-        psi, by_a, by_b, by_y = np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K)
-        for m in range(1, d + 1):
-            c = math.comb(d, m) if m < d else 1 - self.eps
-            value, da, db = _divided_power(m, A, B)
-            power = Y ** (d - m)
-            psi, by_a, by_b = psi + c * power * value, by_a + c * power * da, by_b + c * power * db
-            if m < d:
-                by_y = by_y + c * (d - m) * Y ** (d - m - 1) * value
-        value, dc, de = _divided_power(d, C, E)
-        psi = psi + self.eps * value
-        parts = zip((by_a, by_b, by_y, self.eps * dc, self.eps * de), (in_a, in_b, in_y, in_c, in_e), strict=True)
-        slope = sum(v[:, None] * inside for v, inside in parts) * share
+        before, after, beyond = (i >= low) & (i < j), (i > j) & (i <= j + self.g), i > j + self.g
+        own = share[j[:, 0], j[:, 0]]
+        E, B, Y = ((share * inside).sum(1) for inside in (before, after, beyond))
+        A, C, X, Z = own + B, own + E, own + B + Y, B + Y
+        triples = [(X, X, Z), (X, Z, Z), (A, A, B), (A, B, B), (C, C, E), (C, E, E), (X, Z, A), (A, Z, B)]
+        one, two, three = np.array(triples).swapaxes(0, 1)
+        dx, dz, da, db, dc, de, *rest = divided_twice(one, two, three, d)
+        psi = (1 - eps) * divided(X, Z, d) + eps * (Y * sum(rest) + divided(C, E, d))
+        da, db, dc, de = dx - eps * da, dz - eps * db, eps * dc, eps * de
+        parts = ((before, dc + de), (i == j, dc + da), (after, da + db), (beyond, dx + dz))
+        slope = np.select([inside for inside, _ in parts], [by[:, None] for _, by in parts], 0.0) * share
         log_growth = math.log1p(-self.idle) + (d - 1) * log_tail[low[:, 0]] + np.log(psi)
         return log_growth, slope / psi[:, None]
 
-    def rows(self, s: Vector) -> tuple[Vector, Vector, Vector, int]:
-        """Return residuals and Jacobian for s_1..s_K, the column of s_0, and the pivot level.
+    def rows(self, s: Vector) -> tuple[Vector, Vector, int]:
+        """Return residuals and Jacobian for s_1..s_K, and the pivot level.
 
         The row of the largest increment is replaced by log x_0 = 0: the rows add up to that equation, which has a
         double root at lam d = 1 where it is left implicit.
@@ -75,19 +70,16 @@ class LogBalance:
         value, slope = self.growth(s)
         residual = s[1:] - s[:-1] - value
         matrix = np.eye(K) - np.eye(K, k=-1) - slope[:, 1:]
-        column = -slope[:, 0]
-        column[0] -= 1
         pivot = max(int(np.argmax(s)), 1)
         total = tails(s)[0]
         residual[pivot - 1], matrix[pivot - 1] = total, np.exp(s[1:] - total)
-        column[pivot - 1] = math.exp(s[0] - total)
-        return residual, matrix, column, pivot
+        return residual, matrix, pivot
 
     def newton(self, s: Vector, tolerance: float) -> Vector:
         """Return the solution near ``s``; damped by the levels that matter, the deep tail is linear in logarithms."""
         s = s.copy()
         for _ in range(60):
-            residual, matrix, _, _ = self.rows(s)
+            residual, matrix, _ = self.rows(s)
             step = np.linalg.solve(matrix, -residual)
             longest = np.abs(step[s[1:] > -40]).max()
             s[1:] = np.minimum(s[1:] + step * min(1.0, 2 / max(longest, 1e-300)), 0.0)
@@ -113,7 +105,6 @@ class Guess:
 
     s: Vector
     matrix: Vector
-    column: Vector
     pivot: int
 
 
@@ -128,7 +119,7 @@ def guess(system: LogBalance, depth: float, levels: int = 0) -> Guess:
     Continuation in eps from the noiseless solution, with step doubling and halving.
     """
     s = _noiseless(system)
-    reached, step = 0.0, system.eps / 4
+    reached, step = 0.0, system.eps / 2
     while reached < system.eps:
         target = min(system.eps, reached + step)
         here = LogBalance(system.load, system.idle, target, system.d, system.g)
@@ -140,40 +131,37 @@ def guess(system: LogBalance, depth: float, levels: int = 0) -> Guess:
             if step < 1e-4 * system.eps:
                 raise Undecided("Newton finds no fixed point; try fewer digits or a smaller gap g") from None
     s = _grown(system, s, depth, levels, 1e-13)
-    _, matrix, column, pivot = system.rows(s)
-    return Guess(s, matrix, column, pivot)
+    _, matrix, pivot = system.rows(s)
+    return Guess(s, matrix, pivot)
 
 
 def _noiseless(system: LogBalance) -> Vector:
-    """Return log increments of x_{k+1} = lam x_k^d, by 1 - x where x is near 1."""
-    y, found = system.idle, [math.log(system.idle)]
-    while 1 - y > 1e-12 and len(found) < MAX_LEVELS:
-        if y < 0.5:
-            following = system.idle - system.load * math.expm1(system.d * math.log1p(-y))
-        else:
-            following = 1 - system.load * (1 - y) ** system.d
-        found.append(math.log(max(following - y, 1e-18)))
-        y = following
-    return np.array(found)
+    """Return log increments of x_{k+1} = lam x_k^d, from log x_k; the last is all that is left."""
+    log_load = log_tail = math.log1p(-system.idle)
+    found = [math.log(system.idle)]
+    while log_tail > SHALLOW and len(found) < MAX_LEVELS:
+        fall = log_load + (system.d - 1) * log_tail
+        found.append(log_tail + math.log(-math.expm1(fall)))
+        log_tail += fall
+    return np.array([*found, log_tail])
 
 
 def _grown(system: LogBalance, s: Vector, depth: float, levels: int, tolerance: float) -> Vector:
-    for _ in range(MAX_LEVELS // 2):
+    while True:
         s = system.newton(s, tolerance)
         K = len(s) - 1
         log_tail = tails(s)
         if log_tail[K] < DEEPEST:
             raise Undecided(f"tail {K} lies below 1e-400000; ask for lower levels")
-        if system.g < K and levels <= K and (system.d - 1) * log_tail[K - system.g] < -depth:
+        if _deep(system, log_tail, depth, levels):
             return s
-        for _ in range(max(2, system.g // 2)):
+        for _ in range(max(8, system.g // 2)):
             s = system.lengthened(s)
+            if _deep(system, tails(s), depth, levels):
+                break
     raise ArithmeticError("the tail does not end")
 
 
-def _divided_power(m: int, a: Vector, b: Vector) -> tuple[Any, Any, Any]:
-    """Return D_m(a, b) = sum_{t<m} a^t b^(m-1-t) and its two partial derivatives."""
-    value = sum(a**t * b ** (m - 1 - t) for t in range(m))
-    by_a = sum((t * a ** (t - 1) * b ** (m - 1 - t) for t in range(1, m)), 0 * a)
-    by_b = sum(((m - 1 - t) * a**t * b ** (m - 2 - t) for t in range(m - 1)), 0 * a)
-    return value, by_a, by_b
+def _deep(system: LogBalance, log_tail: Vector, depth: float, levels: int) -> bool:
+    K = len(log_tail) - 1
+    return system.g < K and levels <= K and bool((system.d - 1) * log_tail[K - system.g] < -depth)

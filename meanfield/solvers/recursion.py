@@ -1,6 +1,7 @@
-"""Equilibrium of power of d with errors at every gap: the recursion x_{k+1} = lam h(x_k), rounded outward."""
+"""Equilibrium of power of d with errors at every gap, or gaps so wide that it is next to that: an outward recursion."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flint import arb, fmpq
@@ -9,9 +10,11 @@ from exactchains.domain import Balls
 from exactchains.number import nearest_double
 from exactchains.truth import PrecisionExhausted, Undecided
 from meanfield.models.noisy import PowerOfD
+from meanfield.solvers.divided import divided
 
 __all__ = ["Recursion", "recursion"]
 
+Follower = Callable[[arb], arb]
 MAX_TERMS = 1_000_000
 
 
@@ -23,43 +26,73 @@ class Recursion:
     total: tuple[arb, arb]
 
 
-def recursion(policy: PowerOfD, *, bits: int, digits: int, levels: int) -> Recursion:
+def recursion(policy: PowerOfD, *, bits: int, digits: int, levels: int) -> Recursion | None:
     r"""Return x_1..x_K and their sum until the rest is negligible at ``digits`` digits.
 
-    :math:`h(u) = (1-\varepsilon) u^d + \varepsilon u \sum_{i<d} (1-u)^i` is increasing, so that each end follows its
-    own recursion; :math:`h(u) \le (d \varepsilon + u^{d-1}) u`, so that the rest after x_K is at most
-    :math:`x_K a/(1-a)`, :math:`a = \lambda (d\varepsilon + x_K^{d-1})`.
+    Errors at every gap: :math:`x_{k+1} = \lambda h(x_k)`, and :math:`h(u) = (1-\varepsilon) u^d + \varepsilon u
+    \sum_{i<d} (1-u)^i` is increasing, so that each end follows its own recursion; :math:`h(u) \le (d \varepsilon +
+    u^{d-1}) u`, so that the rest after x_K is at most :math:`x_K a/(1-a)`, :math:`a = \lambda (d\varepsilon +
+    x_K^{d-1})`.
+
+    Errors at gaps up to g join no longer queue, and another one only by an error in a sample with a server of more than
+    g jobs: :math:`\lambda (h(x_k) - \varepsilon d\, x_{g+1}) \le x_{k+1} \le \lambda h(x_k)`, and x_{g+1} <= x_K for
+    K <= g + 1.  None: these bounds do not give the digits.
     """
-    _require_short(policy, digits)
-    d, found = policy.d, []
+    if policy.g is None:
+        _require_short(policy, digits)
+    elif policy.load * policy.d * policy.eps >= 1 or levels > policy.g:
+        return None
     with Balls(bits).working():
-        load, eps = arb(policy.load), arb(policy.eps)
-        kept = load * (1 - eps)
-        erring = load * eps
-        deepest = arb(2) ** -3_000_000
-        small = arb(fmpq(10) ** -(digits + 3))
+        small, follow = arb(fmpq(10) ** -(digits + 3)), _follower(policy)
+        upper, wanted = [arb(policy.load).upper()], levels
+        while True:
+            rest = _continued(policy, upper, follow, small, wanted)
+            if rest is None:
+                return None
+            lower = _lower(policy, upper, follow)
+            below, above = sum(lower, arb(0)).lower(), (sum(upper, arb(0)) + rest).upper()
+            found = Recursion(list(zip(lower, upper, strict=True)), (below, above))
+            if policy.g is None or all(
+                y - x < 100 * small * x for x, y in [*found.tails[max(levels - 1, 0) : levels], found.total]
+            ):
+                return found
+            wanted = len(upper) + len(upper) // 4 + 8
 
-        def following(u: arb) -> arb:
-            v, series = 1 - u, arb(1)
-            for _ in range(d - 1):
-                series = series * v + 1
-            return kept * u**d + erring * u * series
 
-        low, high = load.lower(), load.upper()
-        below, above = arb(0), arb(0)
-        for _ in range(MAX_TERMS):
-            found.append((low, high))
-            below, above = (below + low).lower(), (above + high).upper()
-            if high < small and len(found) >= levels:  # the cheap test first
-                rest = _rest(high, load, eps, d)
-                if rest is not None and rest < small * below:
-                    return Recursion(found, (below, (above + rest).upper()))
-            low, high = following(low).lower(), following(high).upper()
-            if low < deepest:
-                raise Undecided(f"tail {len(found) + 1} lies below 1e-900000; ask for lower levels")
-            if not low > 0:
-                raise PrecisionExhausted("the recursion loses all digits; raise the precision")
-    raise Undecided(f"the tails decay too slowly: {MAX_TERMS} terms do not reach {digits} digits; ask for fewer")
+def _continued(policy: PowerOfD, upper: list[arb], follow: Follower, small: arb, levels: int) -> arb | None:
+    """Append upper bounds until ``levels`` and until the rest after them is small beside their sum; return it."""
+    load, eps, deepest = arb(policy.load), arb(policy.eps), arb(2) ** -3_000_000
+    total = sum(upper[:-1], arb(0))
+    for _ in range(len(upper), 1 + (MAX_TERMS if policy.g is None else policy.g + 1)):
+        total = (total + upper[-1]).upper()
+        if upper[-1] < small and len(upper) >= levels:  # the cheap test first
+            rest = _rest(upper[-1], load, eps, policy.d)
+            if rest is not None and rest < small * total:
+                return rest
+        upper.append(follow(upper[-1]).upper())
+        if upper[-1] < deepest:
+            raise Undecided(f"tail {len(upper)} lies below 1e-900000; ask for lower levels")
+    if policy.g is not None:
+        return None
+    raise Undecided(f"the tails decay too slowly: {MAX_TERMS} terms give too few digits; ask for fewer")
+
+
+def _lower(policy: PowerOfD, upper: list[arb], follow: Follower) -> list[arb]:
+    """Return lower bounds of the levels whose upper bounds are known."""
+    lost = arb(0) if policy.g is None else arb(policy.load * policy.eps * policy.d) * upper[-1]
+    lower = [arb(policy.load).lower()]
+    while len(lower) < len(upper):
+        following = (follow(lower[-1]) - lost).lower()
+        if not following > 0 and policy.g is None:
+            raise PrecisionExhausted("the recursion loses all digits; raise the precision")
+        lower.append(following if following > 0 else arb(0))
+    return lower
+
+
+def _follower(policy: PowerOfD) -> Follower:
+    """Return the function load h(u)."""
+    d, kept, erring = policy.d, arb(policy.load * (1 - policy.eps)), arb(policy.load * policy.eps)
+    return lambda u: kept * u**d + erring * u * divided(arb(1), 1 - u, d)
 
 
 def _require_short(policy: PowerOfD, digits: int) -> None:

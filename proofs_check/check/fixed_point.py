@@ -6,7 +6,8 @@ Tails x_0 = 1 >= x_1 >= ... with finite sum.  In equilibrium, for k >= 1, with y
 The flow dx/dt = F is cooperative on ordered sequences (claim noisy.dependent.cooperative), its equilibrium with finite
 sum is unique and the limit from 0 (noisy.dependent.fixed-point).  Hence ordered sequences with F(upper) <= 0 and
 F(lower) >= 0 enclose it.  Errors at every gap (g null), or none that show (g = 0, eps = 0 or d = 1): the recursion
-x_{k+1} = lam h(x_k), h increasing.
+x_{k+1} = lam h(x_k), h increasing.  At gaps up to g no longer queue is joined than at every gap, and another one only
+by an error in a sample with a server of more than g jobs: lam (h(x_k) - eps d x_{g+1}) <= x_{k+1} <= lam h(x_k).
 
 Caps    d <= 1000; exponents up to 2,000,000; 400,000 terms; d-th powers of at most 4,000,000 bits, and a total of work
         that a processor does in seconds
@@ -16,7 +17,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from proofs_check.check.exact import Rejected, fields, integer, items, rational
+from proofs_check.check.exact import Rejected, fields, integer, items, rational, table
 
 Dyadic = tuple[int, int]  # (m, e): m 2^-e
 MAX_EXPONENT = 2_000_000
@@ -34,11 +35,13 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
         raise Rejected("needs 0 < load < 1 and 0 <= eps <= 1")
     if d > MAX_D:
         raise Rejected(f"d above {MAX_D}")
-    if data["g"] is None or integer(data["g"]) == 0 or eps == 0 or d == 1:
-        visible = data["g"] != 0 and d > 1
-        lower, upper, beyond = _recursion(load, eps if visible else Fraction(0), d, proof)
+    gap = None if data["g"] is None else integer(data["g"])
+    if gap == 0 or eps == 0 or d == 1:
+        gap, eps = None, Fraction(0)
+    if gap is None or "terms" in table(proof):
+        lower, upper, beyond = _recursion(load, eps, d, gap, proof)
     else:
-        lower, upper, beyond = _both_sides(load, eps, d, data["g"], proof)
+        lower, upper, beyond = _both_sides(load, eps, d, gap, proof)
     _conclude(conclusion, lower, upper, beyond)
 
 
@@ -143,17 +146,22 @@ class _Row:
         return value
 
 
-def _recursion(load: Fraction, eps: Fraction, d: int, proof: Any) -> tuple[list[Dyadic], list[Dyadic], Fraction]:
+def _recursion(
+    load: Fraction, eps: Fraction, d: int, gap: int | None, proof: Any
+) -> tuple[list[Dyadic], list[Dyadic], Fraction]:
     """Return x_1..x_K rounded down and up by x_{k+1} = load h(x_k), and a bound of the sum beyond K.
 
-    h(u) = (1-eps) u^d + eps (1-(1-u)^d) is increasing on [0, 1], and h(u) <= (d eps + u^(d-1)) u.
+    h(u) = (1-eps) u^d + eps (1-(1-u)^d) is increasing on [0, 1], and h(u) <= (d eps + u^(d-1)) u.  With a gap g,
+    K <= g + 1 and the lower side loses load eps d x_K >= load eps d x_{g+1} at every level.
     """
     data = fields(proof, "bits terms")
     bits, terms = integer(data["bits"], 8), integer(data["terms"], 1)
     if bits > MAX_EXPONENT or terms > MAX_TERMS:
         raise Rejected(f"more than {MAX_EXPONENT} bits or {MAX_TERMS} terms")
-    sides, work = [], _Work(d)
-    for up in (False, True):
+    if gap is not None and terms > gap + 1:
+        raise Rejected("at most g + 1 terms: x_K bounds x_{g+1}")
+    sides, lost, work = [], Fraction(0), _Work(d)
+    for up in (True, False):
         found = [_rounded(load.numerator, load.denominator, 0, bits, up)]
         for _ in range(terms - 1):
             m, e = found[-1]
@@ -162,9 +170,11 @@ def _recursion(load: Fraction, eps: Fraction, d: int, proof: Any) -> tuple[list[
                 raise Rejected("the recursion leaves [0, 1]; more bits are needed")
             whole = 1 << (e * d)
             top = (eps.denominator - eps.numerator) * m**d + eps.numerator * (whole - ((1 << e) - m) ** d)
-            found.append(_rounded(load.numerator * top, load.denominator * eps.denominator, e * d, bits, up))
+            m, e = _rounded(load.numerator * top, load.denominator * eps.denominator, e * d, bits, up)
+            found.append((max(m + (-lost.numerator << e) // lost.denominator, 0), e) if lost else (m, e))
         sides.append(found)
-    lower, upper = sides
+        lost = Fraction(0) if gap is None else load * eps * d * _value(found[-1])
+    upper, lower = sides
     work.power(upper[-1][0].bit_length())
     last, (m, e) = _value(upper[-1]), upper[-1]
     extra = max(e * (d - 1) - 4 * bits, 0)  # the power is rounded up to a multiple of 2^(-4 bits) where it is longer
@@ -177,6 +187,8 @@ def _recursion(load: Fraction, eps: Fraction, d: int, proof: Any) -> tuple[list[
 
 def _rounded(top: int, bottom: int, e: int, bits: int, up: bool) -> Dyadic:
     """Return top / (bottom 2^e) with about ``bits`` bits, rounded down or up."""
+    if top == 0:
+        return 0, 0
     own = max(bits + e + bottom.bit_length() - top.bit_length(), 0)
     if own > MAX_EXPONENT:
         raise Rejected(f"a term below 2^-{MAX_EXPONENT}")

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exactchains.domain import QQ, Balls
+from exactchains.number import nearest_double
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 from meanfield.flow import drift, is_cooperative
 from meanfield.models.noisy import PowerOfD
+from meanfield.solvers.divided import divided, divided_twice
 from meanfield.solvers.fixed_point import fixed_point
 from proofs_check.check.document import check, loads
 from proofs_check.check.exact import Rejected
@@ -56,6 +59,86 @@ def test_the_enclosed_point_is_an_equilibrium_of_the_flow_between_noiseless_and_
         assert found.tail(k + 1).upper <= found.policy.load * (1 + found.policy.eps * d) * found.tail(k).upper * (
             found.tail(max(k - g, 0)).upper ** (d - 1)
         )
+
+
+@pytest.mark.parametrize("zeros", [12, 15, 40])
+@pytest.mark.parametrize(("d", "g", "eps"), [(2, 2, 1), (3, 1, "1/10")])
+def test_far_nearer_to_saturation_than_doubles_resolve(zeros, d, g, eps):
+    found = fixed_point(PowerOfD(f"0.{'9' * zeros}", d, g, eps), digits=20)
+    check(loads(json.dumps(found.certificate())))
+    nearer = fixed_point(PowerOfD(f"0.{'9' * (zeros + 1)}", d, g, eps), digits=20)
+    growth = nearest_double(nearer.mean_response.lower - found.mean_response.lower)
+    assert growth == pytest.approx(math.log(10) / math.log(d), rel=0.01)  # the slope 1/log d of heavy traffic
+
+
+@pytest.mark.parametrize("d", [150, 1000])
+def test_many_samples_cost_no_more_than_few(d):
+    """x_2 is the load times the chance that all are busy or, by an error, at least one is: gaps hardly reach 5 here."""
+    found = fixed_point(PowerOfD("1/3", d, 5, "1/2000"), digits=20, levels=2)
+    all_busy, none = fmpq(1, 3) ** d, fmpq(2, 3) ** d
+    expected = (1 - fmpq(1, 2000)) * all_busy + fmpq(1, 2000) * (1 - none)
+    assert abs(found.tail(2).lower / (fmpq(1, 3) * expected) - 1) < fmpq(1, 1000)
+    check(loads(json.dumps(found.certificate(tails=(2,)))))
+
+
+@pytest.mark.parametrize(
+    ("load", "d", "eps", "g"), [("9/10", 2, "1/2", 10_000), ("1/10", 2, "1/2", 40), ("1/2", 5, "1/9", 100)]
+)
+def test_gaps_beyond_the_queues_are_those_of_errors_at_every_gap(load, d, eps, g):
+    wide, every = (fixed_point(PowerOfD(load, d, gap, eps), digits=15, levels=6) for gap in (g, None))
+    assert "terms" in wide.proof
+    assert wide.mean_queue.lower <= every.mean_queue.upper
+    assert every.mean_queue.lower <= wide.mean_queue.upper
+    certificate = json.loads(json.dumps(wide.certificate(tails=(6,))))
+    check(certificate)
+    for change in ({"g": wide.proof["terms"] - 2}, {"load": str(fmpq(99, 100) * wide.policy.load)}):
+        with pytest.raises(Rejected):
+            check({**certificate, "problem": certificate["problem"] | change})
+
+
+def test_a_wide_gap_loses_what_longer_queues_can_change():
+    """Few terms: the bounds are wide and still hold the fixed point that the signs of the flow enclose."""
+    load, d, g, eps = "3/10", 2, 6, 1
+    exact = fixed_point(PowerOfD(load, d, g, eps), digits=20)
+    assert "bounds" in exact.proof
+    certificate = json.loads(json.dumps(exact.certificate()))
+    certificate["proof"] = {"bits": 80, "terms": 7}
+    low, high = exact.mean_queue.lower, exact.mean_queue.upper
+    for bounds, holds in (
+        ((low - fmpq(1, 2), high + fmpq(1, 2)), True),
+        ((low, high), False),
+        ((low, 2 * high), False),
+    ):
+        certificate["conclusion"] = {"mean_queue": [str(x) for x in bounds]}
+        if holds:
+            check(certificate)
+        else:
+            with pytest.raises(Rejected):
+                check(certificate)
+
+
+@pytest.mark.parametrize(("load", "g"), [("99/100", 401), ("999/1000", 10_000)])
+def test_gaps_out_of_reach_are_refused_at_once(load, g):
+    with pytest.raises(Undecided, match=f"g = {g}: above 400"):
+        fixed_point(PowerOfD(load, 2, g, 1), digits=15)
+
+
+@pytest.mark.parametrize("eps", [0, "1/10"])
+def test_recursions_next_to_load_one(eps):
+    found = fixed_point(PowerOfD(f"0.{'9' * 30}", 2, None, eps), digits=30)
+    check(loads(json.dumps(found.certificate())))
+    nearer = fixed_point(PowerOfD(f"0.{'9' * 60}", 2, None, eps), digits=30)
+    growth = nearest_double(nearer.mean_response.lower - found.mean_response.lower)
+    assert growth == pytest.approx(30 * math.log(10) / math.log(2 if eps == 0 else 1.8), rel=1e-3)
+    with pytest.raises(Undecided, match="below 1e-2000"):
+        fixed_point(PowerOfD(f"0.{'9' * 2001}", 2, None, eps))
+
+
+@given(st.integers(1, 40), st.tuples(*3 * [st.fractions(0, 1, max_denominator=30)]))
+def test_divided_differences_are_their_quotients(d, numbers):
+    a, b, c = numbers
+    assert divided(a, b, d) * (a - b) == a**d - b**d
+    assert divided_twice(a, b, c, d) * (a - c) == divided(a, b, d) - divided(b, c, d)
 
 
 def test_recursion_at_gap_one_is_explicit():
