@@ -81,7 +81,7 @@ def _check_runs(jobs: "Jobs") -> None:
         time = both[order][1:][same][0]
         raise InputError(
             f"{jobs.source}: a job with arrival {time[0]:.9g} and departure {time[1]:.9g} stands twice; "
-            "remove doubled rows"
+            "remove doubled rows, or write times with more digits if they are rounded"
         )
 
 

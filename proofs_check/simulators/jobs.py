@@ -54,7 +54,8 @@ class Jobs:
         """Return numbers of times between arrivals and of services, each with the sum of these times."""
         span, served, work = float(self.arrive.max() - self.arrive.min()), 0.0, 0.0
         if self.start is not None:
-            times = (self.end - self.start)[np.isfinite(self.end) & np.isfinite(self.start)]
+            known = np.isfinite(self.end) & np.isfinite(self.start)
+            times = self.end[known] - self.start[known]
             served, work = float(len(times)), float(times.sum())
         return self.count - 1, span, served, work
 

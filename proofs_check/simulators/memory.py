@@ -10,6 +10,7 @@ import numpy as np
 
 from exactchains.truth import InputError
 from proofs_check.simulators.pieces import Floats
+from proofs_check.simulators.table import is_number
 
 LARGEST_JSON = 500_000_000  # bytes
 
@@ -45,7 +46,8 @@ class MemoryTable:
         values = self._data[name]
         if values.dtype == object:
             bad = next(i for i, x in enumerate(values) if not isinstance(x, float))
-            raise InputError(f"{self.path} row {bad + 1}, column {name}: {str(values[bad])[:40]!r} is no number")
+            what = "is text; numbers are needed" if is_number(str(values[bad])) else "is no number"
+            raise InputError(f"{self.path} row {bad + 1}, column {name}: {str(values[bad])[:40]!r} {what}")
         return values
 
     @staticmethod

@@ -73,7 +73,7 @@ class Vectors:
             self.chosen = Levels(table, ["t", "level"], path=True, seen=self.seen)
         else:
             _, values = self._one(NAMES[quantity], quantity)
-            self.chosen = Values(MemoryTable({"value": values}, str(self.path)), "value", None)
+            self.chosen = Values(MemoryTable({"value": values}, str(self.path)), None)
         return self.chosen.pieces(quantity, index)
 
     def notes(self) -> Iterator[str]:

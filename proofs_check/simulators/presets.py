@@ -85,7 +85,7 @@ def _hint(columns: list[str]) -> str:
     """Return what columns of no format may come from."""
     if len(columns) == 1 and len(re.split(r"[\s|:]+", columns[0])) > 1:
         return "; columns are separated by comma, semicolon or tab"
-    return "; is the header line missing?" if all(map(is_number, columns)) else ""
+    return "; is the header line missing?" if all(map(is_number, columns)) else "; the first line is read as the header"
 
 
 def opened(data: Any) -> Any:
@@ -178,7 +178,7 @@ def _ciw(table: Any, seen: Observed) -> Jobs:
 def _jobs(table: Any, seen: Observed) -> Jobs | job_stream.JobStream:
     start = _first(table.columns, START)
     names = (_first(table.columns, ARRIVE), start, _first(table.columns, END), _first(table.columns, SERVER))
-    if names[0] and names[2] and isinstance(table, Table) and table.path.stat().st_size >= job_stream.LARGE:
+    if names[0] and names[2] and isinstance(table, Table) and table.place.stat().st_size >= job_stream.LARGE:
         return job_stream.JobStream(table, (names[0], start, names[2]))
     line, (arrive, begin, end, server) = _columns(table, *names)
     assert arrive is not None and end is not None
@@ -263,9 +263,7 @@ def _levels(table: Any, seen: Observed) -> Levels:
 
 
 def _values(table: Any, seen: Observed) -> Values:
-    value = _first(table.columns, VALUE)
-    assert value is not None
-    return Values(table, value, _first(table.columns, WEIGHTS))
+    return Values(table, _first(table.columns, WEIGHTS))
 
 
 def _summary(table: Any, seen: Observed) -> Summary:

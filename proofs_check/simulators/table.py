@@ -1,7 +1,12 @@
 """Text tables of numbers, read in blocks: every fault names its line."""
 
 import csv
+import os
 import re
+import shutil
+import sys
+import tempfile
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from pathlib import Path
@@ -22,18 +27,30 @@ MAGIC = {
     b"PK\x03\x04": "a zip archive or a spreadsheet; unpack it, or save it as CSV",
     b"\x93NUMPY": "an array of numpy; hand it to assert_agrees, or write it with numpy.savetxt",
     b"PAR1": "Parquet; name it .parquet",
+    b"BZh": "compressed with bzip2; unpack it first",
+    b"\xfd7zXZ": "compressed with xz; unpack it first",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet; save it as CSV",
+    b"\x89HDF": "HDF5; write its columns as CSV or Parquet",
+    b"SQLite f": "an SQLite store; export its rows as CSV",
     b"\xff\xfe": "text in UTF-16; save it as UTF-8",
     b"\xfe\xff": "text in UTF-16; save it as UTF-8",
 }
 
 
 class Table:
-    """A CSV or TSV file with a header line; ``blocks`` reads chosen columns."""
+    """A CSV or TSV file with a header line; ``blocks`` reads chosen columns.
+
+    A pipe, or ``-`` for the standard input, can be read only once and is copied to a file first: ``place``.
+    """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            line = _guarded(file, path).removeprefix("#")  # numpy.savetxt writes its header as a comment
+        self.path, self.place = path, path
+        if str(path) == "-" or path.is_fifo() or path.is_char_device():
+            self.place = _copied(path)
+            weakref.finalize(self, os.unlink, self.place)
+        with self.place.open(encoding="utf-8-sig", newline="") as file:
+            line = _guarded(file, self).removeprefix("#")  # numpy.savetxt writes its header as a comment
         if not line.strip():
             raise InputError(f"{path}: the file is empty or starts with an empty line; a header line is needed")
         self.delimiter = _delimiter(line)
@@ -52,11 +69,11 @@ class Table:
             A cell is no number, or a row has too few cells: the line, the column and the text.
         """
         where = [c if isinstance(c, int) else self.columns.index(c) for c in columns]
-        with self.path.open(encoding="utf-8-sig", newline="") as file:
+        with self.place.open(encoding="utf-8-sig", newline="") as file:
             line = 1 if self.headless else 2
             if not self.headless:
                 next(file)
-            while lines := _block(file, self.path):
+            while lines := _block(file, self):
                 yield line, self._numbers(lines, where, line)
                 line += len(lines)
 
@@ -67,7 +84,7 @@ class Table:
     def texts(self, column: str) -> list[str]:
         """Return the cells of a column as text; for small tables."""
         where = self.columns.index(column)
-        with self.path.open(encoding="utf-8-sig", newline="") as file:
+        with self.place.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.reader(file, delimiter=self.delimiter))[1:]
         return [row[where].strip() for row in rows if len(row) > where]
 
@@ -122,35 +139,49 @@ def is_number(word: str) -> bool:
     return True
 
 
-def _block(file: TextIO, path: Path) -> list[str]:
+def _block(file: TextIO, table: Table) -> list[str]:
     try:
         return list(islice(file, BLOCK))
     except UnicodeDecodeError:
-        raise _not_text(path) from None
+        raise _not_text(table) from None
 
 
-def _guarded(file: TextIO, path: Path) -> str:
+def _guarded(file: TextIO, table: Table) -> str:
     try:
         line = file.readline(MAX_LINE)
     except UnicodeDecodeError:
-        raise _not_text(path) from None
+        raise _not_text(table) from None
     if "\0" in line:
-        raise _not_text(path)
+        raise _not_text(table)
     if len(line) >= MAX_LINE:
-        raise InputError(f"{path}: the header line has more than {MAX_LINE} characters; CSV with few columns is read")
+        raise InputError(
+            f"{table.path}: the header line has more than {MAX_LINE} characters; CSV with few columns is read"
+        )
     return line
 
 
-def _not_text(path: Path) -> InputError:
+def _copied(pipe: Path) -> Path:
+    """Return a file with all that comes through a pipe."""
+    handle, name = tempfile.mkstemp(prefix="exaq-")
+    with os.fdopen(handle, "wb") as file:
+        if str(pipe) == "-":
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        else:
+            with pipe.open("rb") as source:
+                shutil.copyfileobj(source, file)
+    return Path(name)
+
+
+def _not_text(table: Table) -> InputError:
     """Return what a file is instead of text, as far as its first bytes tell, or the line that is none."""
-    with path.open("rb") as file:
+    with table.place.open("rb") as file:
         start = file.read(8)
         kind = next((words for magic, words in MAGIC.items() if start.startswith(magic)), None)
         if kind:
-            return InputError(f"{path}: this file is {kind}")
+            return InputError(f"{table.path}: this file is {kind}")
         file.seek(0)
         line = next((i for i, raw in enumerate(file, 1) if not _is_text(raw)), 1)
-    return InputError(f"{path} line {line}: bytes that are no UTF-8 text; CSV or TSV in UTF-8 is read")
+    return InputError(f"{table.path} line {line}: bytes that are no UTF-8 text; CSV or TSV in UTF-8 is read")
 
 
 def _is_text(raw: bytes) -> bool:

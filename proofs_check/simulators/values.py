@@ -10,7 +10,14 @@ from proofs_check.simulators.job_checks import ROUNDING
 from proofs_check.simulators.pieces import Pieces
 from proofs_check.simulators.statistics import MEAN, VARIANCE, Statistic
 
-VALUE = ("value", "age", "wait", "response", "x")
+HOLDS = {  # quantities whose values stand in a column of that name
+    "age": ("age_mean", "age_variance"),
+    "peak": ("peak_mean", "peak_variance"),
+    "wait": ("mean_wait",),
+    "response": ("mean_response",),
+}
+ANY = ("value", "x")
+VALUE = (*ANY, *HOLDS)
 WEIGHTS = ("weight", "duration")
 HALF_WIDTH = ("half_width", "ci", "error")
 
@@ -26,17 +33,28 @@ class Values:
     def unit(self, quantity: str) -> str:
         return "values"
 
-    def __init__(self, table: Any, value: str, weight: str | None) -> None:
-        self.path = table.path
-        self.table, self.columns = table, [value, *([weight] if weight else [])]
+    def __init__(self, table: Any, weight: str | None) -> None:
+        self.path, self.table, self.weight = table.path, table, [weight] if weight else []
+
+    def _column(self, quantity: str) -> str:
+        """Return the column that holds values of a quantity: the one named after it, else one of any values."""
+        named = (name for name, held in HOLDS.items() if quantity in held)
+        found = next((name for name in (*named, *ANY) if name in self.table.columns), None)
+        if found is None:
+            other = next(name for name in HOLDS if name in self.table.columns)
+            raise InputError(
+                f"{self.path}: the column {other} holds values of {' and '.join(HOLDS[other])}, not of {quantity}; "
+                "name a column of other values 'value'"
+            )
+        return found
 
     quantities = ("any mean or variance",)
 
     def pieces(self, quantity: str, index: int | None) -> tuple[Pieces, Statistic]:
         """Return the values as observations; a variance is estimated as theirs, everything else as their mean."""
-        found = Pieces()
-        for line, rows in self.table.blocks(self.columns):
-            bad = ~np.isfinite(rows).all(axis=1) | (rows[:, -1] < 0 if len(self.columns) == 2 else False)
+        found, columns = Pieces(), [self._column(quantity), *self.weight]
+        for line, rows in self.table.blocks(columns):
+            bad = ~np.isfinite(rows).all(axis=1) | (rows[:, -1] < 0 if self.weight else False)
             if bad.any():
                 i = int(np.argmax(bad))
                 raise InputError(f"{self.table.path} line {line + i}: {rows[i].tolist()}: finite values are needed")
@@ -46,7 +64,7 @@ class Values:
                 i = int(np.argmax(wrong))
                 why = "is negative; times, ages and numbers of jobs are not" if rows[i, 0] < 0 else "is too large"
                 raise InputError(f"{self.table.path} line {line + i}: value {rows[i, 0]:.9g} {why}")
-            weight = rows[:, 1] if len(self.columns) == 2 else np.ones(len(rows))
+            weight = rows[:, 1] if self.weight else np.ones(len(rows))
             found.add(weight, weight * rows[:, 0], weight * rows[:, 0] ** 2)
         self.count = found.count
         return found, VARIANCE if quantity.endswith("variance") else MEAN

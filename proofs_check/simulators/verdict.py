@@ -129,7 +129,7 @@ def judge(
         variance, source = reference() or 0.0, REFERENCE
     if not variance:
         variance, source = upper_variance(estimate), EXACT if estimate.method == "reported" else OWN
-    blind = source is OWN and (estimate.effective < LEAST_EFFECTIVE or estimate.correlated)
+    blind = source is OWN and bool(estimate.effective < LEAST_EFFECTIVE or estimate.correlated)
     needed = _needed(estimate, variance, tolerance, inner)
     return Judgement(
         exact.quantity, exact.index, exact, estimate, margin, tolerance, verdict, reason, needed, inner, source, blind

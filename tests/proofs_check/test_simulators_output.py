@@ -1,7 +1,12 @@
 """What users build on: the assertion for test suites, JUnit, HTML, data in memory, and verdicts of bare values."""
 
 import gzip
+import json
+import os
+import tempfile
+import threading
 from collections import namedtuple
+from pathlib import Path
 from unittest import SkipTest
 from xml.etree import ElementTree
 
@@ -19,7 +24,7 @@ from proofs_check.simulators.rates import Rates
 from proofs_check.simulators.server_runs import server_trace
 from proofs_check.simulators.validation import Rule, validate
 from proofs_check.simulators.verdict import Verdict
-from proofs_check.simulators.wording import lines
+from proofs_check.simulators.wording import lines, plain
 
 HALF = {"lam": "1/2", "mu": "1"}
 PAIR = {"pools": "1/2:3/2,1/2:1/2", "n": "2", "lam": "1/2"}
@@ -317,3 +322,41 @@ def test_queues_by_number_agree_with_the_path(jobs):
     trace = validate("mm1", HALF, jobs, quantities=["mean_queue", "tail"], indices=[2])
     for a, b in zip(path.findings, trace.findings, strict=True):
         assert a.judgement.estimate.value == pytest.approx(b.judgement.estimate.value, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["-", "pipe"])
+def test_a_pipe_is_read_whole(name, jobs, tmp_path):
+    rows = "\n".join(",".join(map(repr, row)) for row in zip(*(x[:5000].tolist() for x in jobs.values()), strict=True))
+    text, path = f"{','.join(jobs)}\n{rows}\n", Path(name)
+    words = ["validate", "mm1", "lam=1/2", "mu=1", "--quantity", "mean_response", "--json", "--data"]
+    if name == "pipe":
+        path = tmp_path / "pipe"
+        os.mkfifo(path)
+        threading.Thread(target=path.write_text, args=(text,)).start()
+    found = json.loads(CliRunner().invoke(cli, [*words, str(path)], input=text).stdout)
+    whole = validate("mm1", HALF, {x: jobs[x][:5000] for x in jobs}, quantities=["mean_response"])
+    assert found["observations"] == 5000
+    assert found["quantities"][0]["estimate"] == whole.findings[0].judgement.estimate.value
+    assert not [*Path(tempfile.gettempdir()).glob("exaq-*")]
+
+
+def test_bare_values_are_read_from_the_column_of_their_quantity(jobs):
+    data = {"wait": jobs["t_start"] - jobs["t_arrive"], "response": jobs["t_end"] - jobs["t_arrive"]}
+    for quantity, name in (("mean_wait", "wait"), ("mean_response", "response")):
+        found = validate("mm1", HALF, data, quantities=[quantity]).findings[0].judgement.estimate
+        assert found.value == pytest.approx(data[name].mean(), rel=1e-12)
+    with pytest.raises(InputError, match="the column wait holds values of mean_wait, not of mean_queue"):
+        validate("mm1", HALF, data, quantities=["mean_queue"])
+    bare = validate("mm1", HALF, {"x": data["wait"]}, quantities=["mean_wait"])
+    assert bare.findings[0].judgement.estimate.value == pytest.approx(data["wait"].mean())
+    assert json.dumps(plain(bare))
+
+
+def test_json_holds_no_infinity(jobs, tmp_path):
+    path = tmp_path / "h.csv"
+    path.write_text("value,count\n0,50\n1,30\n2,20\n")
+    run = CliRunner().invoke(
+        cli, ["validate", "mm1", "lam=1/2", "mu=1", "--data", str(path), "--quantity", "mean_response", "--json"]
+    )
+    found = json.loads(run.stdout, parse_constant=lambda word: pytest.fail(word))
+    assert found["quantities"][0]["standard_error"] is None and found["quantities"][0]["needed"] is None
