@@ -38,8 +38,9 @@ def cyclic_walk(size: int, up: Any, down: Any) -> Source:
 def reflected_walk(size: int, up: Any, down: Any, restart: Any = 0) -> Source:
     """Return the walk on 0..size-1 that stays where a move is blocked, and restarts uniformly with ``restart``."""
     plus, minus, again = rational(up, "up"), rational(down, "down"), rational(restart, "restart")
+    _entries(_size(size, 2) * (size if again else 3))
     rows = []
-    for i in range(_size(size, 2)):
+    for i in range(size):
         row = {i: (1 - again) * (1 - plus - minus)}
         for j, x in ((i + 1, plus), (i - 1, minus)):
             target = j if 0 <= j < size else i

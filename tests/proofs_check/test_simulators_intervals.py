@@ -191,12 +191,12 @@ def test_boundary_of_the_confidence_sequence_is_robbins():
 
 def test_sequences_hold_at_every_look_where_intervals_do_not():
     looks, missed = np.unique(np.geomspace(1000, 16_000, 30).astype(int)), {False: 0, True: 0}
-    for seed in range(100):
+    for seed in range(50):
         x = autoregression(16_000, 0.5, seed)
         for sequential in missed:
             found = (estimate(rows(x[:n]), sequential=sequential) for n in looks)
             missed[sequential] += any(abs(e.value) > e.half_width(0.95) for e in found)
-    assert missed[True] <= 5 and missed[False] >= 12
+    assert missed[True] <= 3 and missed[False] >= 6
 
 
 def test_a_sequential_verdict_needs_a_longer_run():
