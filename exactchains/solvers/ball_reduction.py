@@ -119,7 +119,16 @@ def _repeated(reach: Pattern) -> Pattern:
 
 
 def _rates(blocks: LevelIntegers, lower: arb_mat, upper: arb_mat, recurrent: bool) -> arb_mat:
-    """Return up M^-1 for the G between two bounds; 1 - G 1, which is never negative, is 0 for a recurrent chain."""
+    """Return up M^-1 for the G between two bounds."""
+    N, excess = level_system(blocks, lower, upper, recurrent)
+    return arb_mat(blocks.up) * triplet_solve(N, excess, [_identity(blocks.size)])[0]
+
+
+def level_system(blocks: LevelIntegers, lower: arb_mat, upper: arb_mat, recurrent: bool) -> tuple[arb_mat, list[arb]]:
+    """Return local + up G off the diagonal, and the row sums of M = -(local + up G), for the G between two bounds.
+
+    1 - G 1, which is never negative, is 0 for a recurrent chain.
+    """
     m, up, reach = blocks.size, arb_mat(blocks.up), blocks.reach
     G, lost = arb_mat(m, m), []
     for i in range(m):
@@ -130,7 +139,7 @@ def _rates(blocks: LevelIntegers, lower: arb_mat, upper: arb_mat, recurrent: boo
         lost.append(arb(0) if recurrent else least.max(arb(0)).union(most.max(arb(0))))
     kill = [arb(x) for x in blocks.kill.entries()]
     excess = _plus(arb_mat(blocks.down) * _ones(m) + up * _column(lost), kill)
-    return up * triplet_solve(_hollow(arb_mat(blocks.local) + up * G), excess, [_identity(m)])[0]
+    return _hollow(arb_mat(blocks.local) + up * G), excess
 
 
 def triplet_solve(N: arb_mat, w: list[arb], right: list[arb_mat]) -> list[arb_mat]:

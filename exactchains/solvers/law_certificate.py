@@ -22,20 +22,37 @@ if TYPE_CHECKING:
 
 LEVELS = 4  # levels stated beside level 0
 TRIES = 80
+MAX_BITS = 4000
 Ends = tuple[list[int], list[int]]
 
 
 def law_certificate(law: "LevelLaw", *, digits: int, levels: int = LEVELS) -> dict[str, Any] | None:
     """Return the certificate for levels 0 .. ``levels``, the mean block level and the spectral radius of R.
 
-    None where the rates have no certificate (extreme rates).  Raises Undecided where the bounds of the mean, or those
-    of level 0 against its likeliest phase, hold fewer than ``digits`` digits at the working precision of the law.
+    Integers have the bits of the law, and where that is too few those that the spread of the law costs.
+
+    Raises
+    ------
+    Undecided
+        The law is spread too far, or the bounds of the mean, or those of level 0 against its likeliest phase, hold
+        fewer than ``digits`` digits at the working precision of the law.
     """
     sums = law.summation()
-    if sums.rates.work is None and sums.rates.exact is None:
-        return None
-    with flint.ctx.workprec(sums.prec + 64):
-        system = _System(sums)
+    with flint.ctx.workprec(sums.prec):
+        spread = _spread(sums)
+    for more in (0, 1, 3):
+        bits = sums.prec + more * spread
+        try:
+            return _at(law, sums, bits, digits, levels)
+        except (Undecided, ZeroDivisionError):
+            if more and bits > MAX_BITS:
+                break
+    raise Undecided("no integers of one size hold the law at this precision")
+
+
+def _at(law: "LevelLaw", sums: Summation, bits: int, digits: int, levels: int) -> dict[str, Any]:
+    with flint.ctx.workprec(bits + 64):
+        system = _System(sums, bits)
         measure, at = system.measure()
         zero = list(zip(*(x[: system.width] for x in measure), strict=True))
         _close(max(high - low for low, high in zero), max(high for _, high in zero), digits)
@@ -65,9 +82,10 @@ def law_certificate(law: "LevelLaw", *, digits: int, levels: int = LEVELS) -> di
 class _System:
     """The balance of pi_0, pi_1 and T = sum of the levels above, with integer bounds of G and R."""
 
-    def __init__(self, sums: Summation) -> None:
+    def __init__(self, sums: Summation, bits: int) -> None:
         chain, blocks = sums.chain, sums.rates.blocks
-        self.law, self.size, self.width, self.one = sums, sums.size, sum(chain.widths), 1 << sums.prec
+        self.law, self.size, self.width, self.one = sums, sums.size, sum(chain.widths), 1 << bits
+        self.bits = bits
         self.G, self.R = _integer_bounds(sums, 0), _integer_bounds(sums, 1)
         assert chain.boundary_local is not None and chain.boundary_up is not None and chain.boundary_down is not None
         shift = 1 if chain.time == "discrete" else 0
@@ -114,7 +132,7 @@ class _System:
         """Return the closest accepted bounds x -+ delta u, delta a power of two."""
         centre = [_floor(v * self.one) for v in x]
         most = max((v.mid().man_exp() for v in u if v > 0), key=_length, default=(fmpz(1), fmpz(0)))
-        first = max(0, -_length(most))  # below, every entry of delta u is less than the unit
+        first = max(0, -_length(most), self.bits - self.law.prec)  # below, delta u is less than the unit or than errors
         for step in range(TRIES):
             spread = [_floor(v * arb(2) ** (first + 2 * step)) + 2 for v in u]
             lower = [max(c - d, 0) for c, d in zip(centre, spread, strict=True)]
@@ -171,7 +189,7 @@ class _System:
             v = perron_vector(arb_mat([[R[i, j] for j in members] for i in members]))
             w = [0] * size
             for i, x in zip(members, v, strict=True):
-                w[i] = _floor(x * over * 2**self.law.prec) + 1
+                w[i] = _floor(x * over * 2**self.bits) + 1
             image = (self.R[0] * fmpz_mat([[x] for x in w])).entries()
             ratio = min(fmpq(image[i], self.R[2] * w[i]) for i in members)
             if ratio > low:
@@ -183,12 +201,12 @@ class _System:
 
     def _dominating(self, R: arb_mat, radius: fmpq) -> list[int]:
         """Return v > 0 with R v hardly above radius v: (theta - R)^-1 1 for theta just above the radius."""
-        theta = arb(radius) + arb(2) ** (-self.law.prec // 2)
+        theta = arb(radius) * (1 + arb(2) ** (-self.law.prec // 2)) if radius > 0 else arb(2) ** (-self.bits // 2)
         identity = arb_mat(self.size, self.size, [int(i == j) for i in range(self.size) for j in range(self.size)])
         for _ in range(TRIES):
             v = (identity * theta - R).mid().solve(arb_mat(self.size, 1, [1] * self.size), algorithm="approx").mid()
             if all(x > 0 for x in v.entries()):
-                return [_floor(x * 2**self.law.prec) + 1 for x in v.entries()]
+                return [_floor(x * 2**self.bits) + 1 for x in v.entries()]
             theta = arb(radius) + (theta - arb(radius)) * 16
         raise Undecided("no vector bounds the decay rate at this precision")
 
@@ -215,6 +233,18 @@ class _System:
         return fmpq(sums[0], self.one * totals[1]), fmpq(sums[1], self.one * totals[0])
 
 
+def _spread(sums: Summation) -> int:
+    """Return the binary orders of magnitude between the entries of the law, and between the rates."""
+    law = [arb(x) for x in (*sums.zero, *sums.one.entries(), *sums.geometric[0].entries())]
+    rates = [arb(x) for row in (sums.chain.boundary_local or ()) for x in row.values()]
+    rates += [arb(x) for x in sums.rates.blocks.totals]
+    found = 0
+    for numbers in (law, rates):
+        sizes = [_length(abs(x).mid().man_exp()) for x in numbers if x != 0]
+        found += max(sizes, default=0) - min(sizes, default=0)
+    return found + 8
+
+
 def _close(width: Any, size: Any, digits: int) -> None:
     if width * 10**digits > size:
         raise Undecided(f"the integer bounds hold fewer than {digits} digits at this precision")
@@ -225,7 +255,9 @@ def _integer_bounds(sums: Summation, which: int) -> tuple[fmpz_mat, fmpz_mat, fm
     if sums.rates.exact is not None:
         top, over = sums.rates.exact[which].numer_denom()
         return top, top, over
-    bounds = sums.rates.first if which == 0 else sums.rates.rate
+    rates = sums.rates
+    first, rate = rates.in_integers[:2] if rates.work is None else (rates.first, rates.rate)
+    bounds = first if which == 0 else rate
     return bounds.lower, bounds.upper, fmpz(1) << bounds.bits
 
 

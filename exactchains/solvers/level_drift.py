@@ -204,7 +204,7 @@ def _recurrence(blocks: LevelIntegers, closed: list[Any]) -> DriftProof:
     if margin > 0:
         proof = _proof(Drift.RECURRENT, list(range(m)), vector, margin, blocks)
         return DriftProof(proof.drift, proof.members, proof.y, fmpq(int(constant)), proof.margin)
-    return _exact_recurrence(blocks, closed, fmpq(int(constant)))
+    return _exact_recurrence(blocks, closed)
 
 
 def _transient_part(A: Array, rise: Array, y: Array, rest: Array) -> Array:
@@ -224,30 +224,31 @@ def _mean(A: Array, weights: Array) -> float:
     return _poisson(A, weights)[1]
 
 
-def _exact_recurrence(blocks: LevelIntegers, closed: list[Any], constant: fmpq) -> DriftProof:
+def _exact_recurrence(blocks: LevelIntegers, closed: list[Any]) -> DriftProof:
     """The same vector in exact fractions: means of the classes, then the transient phases."""
     m = blocks.size
     total = blocks.down + blocks.local + blocks.up
-    ones = fmpz_mat(m, 1, [1] * m)
-    sums = (blocks.up - blocks.down) * ones
-    rise = [fmpq(sums[i, 0]) - constant * blocks.kill[i, 0] for i in range(m)]
-    y, margin = [fmpq(0)] * m, None
+    sums = (blocks.up - blocks.down) * fmpz_mat(m, 1, [1] * m)
+    found = []
     for members in closed:
         listed = [int(i) for i in members]
         system = fmpq_mat([[fmpq(total[i, j]) for j in listed] for i in listed])
         for row in range(len(listed)):
             system[row, 0] = fmpq(-1)
-        solution = system.solve(fmpq_mat([[-rise[i]] for i in listed]))
-        margin = solution[0, 0] if margin is None else max(margin, solution[0, 0])
+        found.append((listed, system.solve(fmpq_mat([[-sums[i, 0], -blocks.kill[i, 0]] for i in listed]))))
+    means = [(solution[0, 0], solution[0, 1]) for _, solution in found]  # of the rise and of the resets
+    constant = max([fmpq(0), *((2 * rise + 1) / kill for rise, kill in means if rise >= 0)])
+    margin = max(rise - constant * kill for rise, kill in means)
+    y = [fmpq(0)] * m
+    for listed, solution in found:
         for place, i in enumerate(listed[1:], 1):
-            y[i] = solution[place, 0]
-    assert margin is not None and margin < 0
-    rest = sorted(set(range(m)) - {int(i) for members in closed for i in members})
+            y[i] = solution[place, 0] - constant * solution[place, 1]
+    rest = sorted(set(range(m)) - {i for listed, _ in found for i in listed})
     if rest:
+        rise = [sums[i, 0] - constant * blocks.kill[i, 0] for i in rest]
         known = [sum((total[i, j] * y[j] for j in range(m) if j not in rest), fmpq(0)) for i in rest]
         system = fmpq_mat([[fmpq(total[i, j]) for j in rest] for i in rest])
-        right = [[margin - rise[i] - x] for i, x in zip(rest, known, strict=True)]
-        solution = system.solve(fmpq_mat(right))
+        solution = system.solve(fmpq_mat([[margin - r - x] for r, x in zip(rise, known, strict=True)]))
         for place, i in enumerate(rest):
             y[i] = solution[place, 0]
     return DriftProof(Drift.RECURRENT, list(range(m)), y, constant, -margin / blocks.scale)

@@ -18,9 +18,11 @@ from exactchains.level_chain import LevelChain
 from exactchains.solvers.level_decay import decay_rate
 from exactchains.solvers.level_summation import Summation
 from exactchains.solvers.matrix_geometric import MAX_DIGITS, RateMatrix, rate_matrix
+from exactchains.solvers.threads import one_thread
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided, expect
 
 ATTEMPTS = 8
+SPREAD = 100  # digits beyond four times those of the law that a certificate may cost
 
 
 @dataclass
@@ -88,7 +90,7 @@ class LevelLaw:
     def certificate(self) -> dict[str, Any] | None:
         """A certificate of kind *level-law* for the first levels, the mean and the decay.
 
-        None where R was found in balls, or the law is spread too far for integers of one size.
+        None where the law is spread too far for integers of one size.
         """
         from exactchains.solvers.law_certificate import law_certificate
 
@@ -97,7 +99,7 @@ class LevelLaw:
                 return law_certificate(self, digits=self.digits)
             except (Undecided, ZeroDivisionError):  # the law is spread too far for integers of this size
                 working = 2 * max(self._working, self.digits + 4)
-                if working > MAX_DIGITS:
+                if working > 4 * self.digits + SPREAD:
                     break
                 self._summation(working)
         try:
@@ -140,6 +142,7 @@ class LevelLaw:
         return self._sums
 
 
+@one_thread
 def level_law(chain: LevelChain, *, digits: int = 15) -> LevelLaw:
     r"""Return the stationary law of a level chain, matrix-geometric beyond level 0:
 

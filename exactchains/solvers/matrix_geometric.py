@@ -17,6 +17,7 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 from exactchains.domain import Rigor
 from exactchains.enclosure import Enclosure
 from exactchains.level_chain import LevelChain
+from exactchains.solvers.ball_certificate import ball_certificate
 from exactchains.solvers.ball_reduction import ball_bounds
 from exactchains.solvers.cyclic_reduction import Approximation, reduction, shifted
 from exactchains.solvers.level_drift import Drift, DriftProof, drift
@@ -25,6 +26,7 @@ from exactchains.solvers.rate_bounds import Around, Bounds, Enclosing
 from exactchains.solvers.rate_certificate import drift_certificate, rate_certificate
 from exactchains.solvers.rate_doubles import SMALL, in_doubles
 from exactchains.solvers.rate_refinement import Refinement
+from exactchains.solvers.threads import one_thread
 from exactchains.truth import InputError, PrecisionExhausted, Undecided, expect
 
 MAX_DIGITS = 20_000
@@ -86,9 +88,19 @@ class RateMatrix:
         return min(self.first.digits, self.rate.digits)
 
     @cached_property
+    def in_integers(self) -> tuple[Bounds, Bounds, dict[str, Any]]:
+        """Bounds of G and R found in balls as a sub- and a super-solution, and the vectors that tie them.
+
+        Raises
+        ------
+        Undecided
+            No such bounds were found.
+        """
+        return ball_certificate(self.blocks, self.drift, min(self.first.digits, self.rate.digits))
+
+    @cached_property
     def certificate(self) -> dict[str, Any] | None:
-        """A certificate of kind *rates*; None where G was found in balls (null recurrent or of extreme rates), or where
-        no vectors prove its bounds."""
+        """A certificate of kind *rates*; None where no vectors prove the bounds."""
         return rate_certificate(self)
 
     @cached_property
@@ -97,6 +109,7 @@ class RateMatrix:
         return drift_certificate(self)
 
 
+@one_thread
 def rate_matrix(chain: LevelChain, *, digits: int = 15) -> RateMatrix:
     r"""Return the minimal nonnegative solutions G and R of
 

@@ -19,9 +19,7 @@ FOUND_BY = {"tool": "exactchains.solvers"}
 
 
 def rate_certificate(rates: "RateMatrix") -> dict[str, Any] | None:
-    """Return the certificate; None where the bounds were found in balls, or no vectors prove them."""
-    if rates.work is None and rates.exact is None:
-        return None
+    """Return the certificate; None where no vectors prove the bounds."""
     try:
         conclusion, proof = rate_parts(rates)
     except Undecided:
@@ -58,7 +56,10 @@ def rate_parts(rates: "RateMatrix") -> tuple[dict[str, Any], dict[str, Any]]:
     """
     if rates.exact is not None:
         return _exact_parts(rates)
-    assert rates.work is not None and isinstance(rates.first, Around)
+    if rates.work is None:
+        first, rate, vectors = rates.in_integers
+        return {"G": _text(first), "R": _text(rate)}, {name: _vector(x) for name, x in vectors.items()}
+    assert isinstance(rates.first, Around)
     if not _between_solutions(rates.blocks, rates.first, rates.rate):
         raise Undecided("the bounds of G and R are no sub- and super-solution")
     found = rate_proof(rates.work, rates.first)
@@ -141,6 +142,10 @@ def _exact_text(matrix: fmpq_mat) -> dict[str, Any]:
     top, over = matrix.numer_denom()
     rows = _rows(top)
     return {"over": integer_text(int(over)), "lower": rows, "upper": rows}
+
+
+def _vector(x: list[int] | fmpz_mat) -> Any:
+    return _rows(x) if isinstance(x, fmpz_mat) else [integer_text(v) for v in x]
 
 
 def _rows(matrix: fmpz_mat) -> list[list[str]]:

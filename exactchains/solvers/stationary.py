@@ -25,6 +25,7 @@ from exactchains.solvers.threads import one_thread
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, expect
 
 LARGEST_EXACT = 2500  # states
+QUICK_STATES = 300  # more take longer than QUICK with rates of one bit
 QUICK = 0.2  # seconds that an exact solve may take before floating-point methods are tried
 REDUCTION_WORK = 3e7  # states times squared bandwidth up to which elimination by states comes first,
 LARGEST_REDUCTION = 5e8  # and up to which it is tried at last: minutes
@@ -114,7 +115,7 @@ def _solve(problem: tuple[FiniteChain, Any, Arrays], digits: int | None, method:
                 f"digits = None: exact laws end at {LARGEST_EXACT} states, here are {inside.size}; give digits"
             )
         return _exact(problem)
-    if method == "exact" or (method == "auto" and dixon_cost(inside) < QUICK):
+    if method == "exact" or (method == "auto" and inside.size <= QUICK_STATES and dixon_cost(inside) < QUICK):
         return _exact(problem)
     if method == "gth":
         return _reduced(problem, narrow_order(inside)[0], digits)

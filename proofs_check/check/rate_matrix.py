@@ -15,6 +15,8 @@ lower       F(Y) >= 0 with Y <= U: the iteration from Y rises to a solution G2 >
             D = c V - E >= 0 has -(local + up U) D > up D U >= 0 there, against D = 0 at the entry; so E = 0
             Or: Y 1 <= 1 and, (null) recurrent in all phases and never reset, G 1 = 1.  The iteration from Y keeps row
             sums up to 1, hence G <= G2 (G is minimal) and G2 1 <= 1 = G 1, so G2 = G
+            Then G <= Y + (1 - Y 1) entry by entry too: U may have F(U) > 0 where it is at least that.  Where F(U) <= 0,
+            the iteration from 0 stays below U as before, since elsewhere its limit G does
 R           M(U) t > 0 makes M(X) an M-matrix for all X <= U; X M(U) >= up gives R <= X, Y M(G lower) <= up gives Y <= R
 """
 
@@ -47,14 +49,16 @@ def check_rates(blocks: LevelBlocks, conclusion: Any, proof: Any, status: str) -
     """Check the bounds of G and R of a chain whose status has been checked; return them."""
     G, R = bounds(conclusion["G"], blocks.size), bounds(conclusion["R"], blocks.size)
     above, below = (plus(blocks.local, G.over, product(blocks.up, X), 1) for X in (G.upper, G.lower))
-    if any(x > 0 for row in _residual(blocks, above, G.upper, G.over) for x in row):
-        raise Rejected("the upper bound of G is no super-solution")
+    residual = _residual(blocks, above, G.upper, G.over)
     if any(x < 0 for row in _residual(blocks, below, G.lower, G.over) for x in row):
         raise Rejected("the lower bound of G is no sub-solution")
     if "gamma" in proof or "V" in proof:
+        if any(x > 0 for row in residual for x in row):
+            raise Rejected("the upper bound of G is no super-solution")
         _tied(blocks, above, G, proof)
     else:
         _tied_by_rows(blocks, G, status, len(proof["drift"]["members"]))
+        _above_by_rows(residual, G)
     t = positive(proof["t"], blocks.size)
     if max(applied(above, t)) >= 0:
         raise Rejected("t does not show that -(local + up G) is an M-matrix")
@@ -98,6 +102,14 @@ def _tied_by_rows(blocks: LevelBlocks, G: Bounds, status: str, members: int) -> 
         raise Rejected("without gamma or V the chain must come down for certain, from every phase")
     if any(sum(row) > G.over for row in G.lower):
         raise Rejected("the rows of the lower bound of G sum to more than 1")
+
+
+def _above_by_rows(residual: Integers, G: Bounds) -> None:
+    """Each entry leaves room for all that its row lacks to 1, or has no inflow beyond it."""
+    for flows, low, high in zip(residual, G.lower, G.upper, strict=True):
+        lack = G.over - sum(low)
+        if any(x > 0 and z < y + lack for x, y, z in zip(flows, low, high, strict=True)):
+            raise Rejected("the upper bound of G is no super-solution and leaves its row too little room")
 
 
 def _tied_by_matrix(blocks: LevelBlocks, above: Integers, G: Bounds, data: Any) -> None:

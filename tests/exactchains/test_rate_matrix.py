@@ -99,7 +99,8 @@ def test_null_recurrent_is_named_and_enclosed():
         for j, value in enumerate(row):
             assert abs(float(rates.G[i][j].lower.p) / float(rates.G[i][j].lower.q) - value) < 1e-11
     accepted(rates.drift_certificate)
-    assert rates.certificate is None  # found in balls
+    accepted(rates.certificate)
+    assert rates.method == "cyclic reduction in balls" and min(x.digits for x in rates.in_integers[:2]) >= 12
 
 
 def test_null_recurrent_in_closed_form_is_certified():
@@ -132,6 +133,15 @@ def test_some_closed_class_that_drifts_up_makes_the_chain_transient():
     rates = rate_matrix(generator([["1", "0"], ["0", "3"]], [["0", "0"], ["0", "0"]], [["2", "0"], ["0", "2"]]))
     assert rates.status == "transient" and rates.drift.members == [1]
     assert rates.G[0][0].contains(1) and rates.G[1][1].contains("2/3") and rates.G[0][1].value == 0
+    accepted(rates.certificate)
+
+
+def test_resets_too_rare_for_doubles_bring_every_level_back():
+    leaving = -(10**300 + 10**299 + Fraction(1, 10**300))
+    blocks = {"up": [["1e300"]], "local": [[str(leaving)]], "down": [["1e299"]], "reset": [["1e-300"]]}
+    rates = rate_matrix(LevelChain.from_blocks(blocks), digits=12)
+    assert rates.status == "recurrent" and rates.G[0][0].contains(Fraction(1, 10))  # less 1e-600
+    accepted(rates.drift_certificate)
     accepted(rates.certificate)
 
 
@@ -170,6 +180,24 @@ def test_rates_beyond_the_range_of_doubles(rate):
         for row, mine in zip(iterate, rates.G, strict=True)
         for x, y in zip(row, mine, strict=True)
     )
+    accepted(rates.certificate)
+
+
+@settings(max_examples=25, deadline=None)
+@given(spread_chains(80), st.sampled_from([5, 30]))
+def test_what_is_found_in_balls_is_proved_in_integers(chain, digits):
+    try:
+        rates = rate_matrix(chain, digits=digits)
+    except (DoesNotExist, PrecisionExhausted):
+        return
+    if rates.certificate is None:  # too far apart
+        return
+    accepted(rates.certificate)
+    if rates.exact is None and rates.work is None:
+        for bounds, found in zip(rates.in_integers, (rates.G, rates.R), strict=False):
+            assert bounds.digits >= digits
+            for row, mine in zip(_rows(bounds), found, strict=True):
+                assert all(x.lower <= y.upper and y.lower <= x.upper for x, y in zip(row, mine, strict=True))
 
 
 def below(chain, X):

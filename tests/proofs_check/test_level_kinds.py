@@ -38,12 +38,18 @@ def chain(blocks, time="continuous"):
     return LevelChain.from_blocks(blocks, time=time)
 
 
+SWAPPED = {"up": [["1", "0"], ["0", "1"]], "local": [["-4", "2"], ["1", "-3"]], "down": [["1", "0"], ["0", "1"]]}
+FAR_APART = {"up": [["3", "0"], ["0", "1"]], "local": [["-6", "1"], ["1", "-1e300"]], "down": [["2", "0"], ["0", "1"]]}
+FAR_APART["local"][1] = ["9" * 300, "-1" + 299 * "0" + "1"]
+
 CERTIFICATES = {
     "rates": rate_matrix(chain(BLOCKS), digits=20).certificate,
     "rates up": rate_matrix(chain(UPWARDS), digits=20).certificate,
     "rates mixed": rate_matrix(chain(APART), digits=20).certificate,
     "rates null": rate_matrix(chain(LEVEL)).certificate,
     "rates null, rank one": rate_matrix(chain(BALANCED)).certificate,
+    "rates null, in balls": rate_matrix(chain(SWAPPED), digits=12).certificate,
+    "rates wide": rate_matrix(chain(FAR_APART), digits=12).certificate,
     "rates reset": rate_matrix(chain(RESETS, "discrete"), digits=20).certificate,
     "law": level_law(chain(BLOCKS), digits=20).certificate,
     "law reset": level_law(chain(RESETS, "discrete"), digits=20).certificate,
@@ -97,6 +103,12 @@ def untied(c):
         del c["proof"][name]
 
 
+def too_little_room(c):
+    """Upper bounds that leave their rows one unit less than they lack to 1, and that are no super-solution."""
+    bounds = c["conclusion"]["G"]
+    bounds["upper"] = [[plus(x, -1) for x in row] for row in bounds["upper"]]
+
+
 def above_one(c):
     """down = 1, up = 1: any G with G = 1 only; a lower bound above 1 is refused by its row."""
     c["conclusion"]["G"] |= {"lower": [["2"]], "upper": [["2"]]}
@@ -128,6 +140,17 @@ REJECTED = {
     "resets untied": ("rates reset", reset_and_untied),
     "transient untied": ("rates up", reset_and_untied),
     "mixed untied": ("rates mixed", drop("proof", "V")),
+    "null, in balls: upper": ("rates null, in balls", bounded_by("G", "upper")),
+    "null, in balls: lower": ("rates null, in balls", bounded_by("G", "lower")),
+    "null, in balls: lower of R": ("rates null, in balls", bounded_by("R", "lower")),
+    "null, in balls: other rate": ("rates null, in balls", put("problem", "up", 0, 1, value="1")),
+    "null, in balls: t": ("rates null, in balls", put("proof", "t", 0, value="1")),
+    "null, in balls: zero": ("rates null, in balls", put("conclusion", "G", "upper", 0, 1, value="0")),
+    "null, in balls: too little room": ("rates null, in balls", too_little_room),
+    "wide: V": ("rates wide", put("proof", "V", 0, 0, value="1")),
+    "wide: upper": ("rates wide", bounded_by("G", "upper")),
+    "wide: lower": ("rates wide", bounded_by("G", "lower")),
+    "wide: upper of R": ("rates wide", bounded_by("R", "upper")),
     "null: other status": ("rates null", put("conclusion", "status", value="transient")),
     "null: recurrent": ("rates null, rank one", put("conclusion", "status", value="recurrent")),
     "null: G": ("rates null, rank one", put("conclusion", "G", "lower", 0, 0, value="2")),
