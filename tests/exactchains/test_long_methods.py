@@ -97,7 +97,7 @@ def tree(branches):
 
 
 @given(st.lists(steps, min_size=20, max_size=60), st.sampled_from(["auto", "gth"]), st.integers(1, 40))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_products_of_rates_over_600_decades(branches, method, digits):
     """Entries of 1e-20000, barriers as high, and the modes anywhere."""
     chain, exact = tree(branches)

@@ -223,7 +223,7 @@ def random_chains(draw):
     return generator(draw(block), draw(block), draw(block))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_chains())
 def test_random_chains_are_enclosed_or_refused_by_name(chain):
     try:
@@ -389,7 +389,7 @@ def test_rates_from_minus_to_plus_three_hundred_are_contained(data, m):
         return
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(spread_chains(40), st.sampled_from([1, 12, 60, 400]))
 def test_certificates_over_eighty_decades_are_accepted(chain, digits):
     try:
