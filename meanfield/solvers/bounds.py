@@ -31,11 +31,11 @@ class Bounds:
 def refined(
     policy: PowerOfD, start: Guess, bits: int, *, tilt: fmpq | None = None, begin: list[arb] | None = None
 ) -> list[arb]:
-    """Return increments p_0..p_K whose balance residuals are below 2^-bits, relative to each increment.
+    """Return increments p_0..p_K whose balance residuals are below 2^-bits, relative to each and to what it spares.
 
     The Jacobian in logarithms is of order one in every entry, so one inverse in doubles serves all precisions.  With a
-    ``tilt`` each increment is 1 + tilt times what joins, up to a sixteenth of the tilt, and x_0 = 1 is kept: a
-    super-solution if it is positive, else a sub-solution.
+    ``tilt`` each increment is 1 + tilt times what joins, more by the bits that it can spare, up to a sixteenth of the
+    tilt, and x_0 = 1 is kept: a super-solution if the tilt is positive, else a sub-solution.
     """
     slope = fmpq(0) if tilt is None else tilt
     idle = 1 - policy.load - slope * policy.load  # the rows add up to it
@@ -44,20 +44,24 @@ def refined(
     if begin is None:
         with flint.ctx.workprec(96):
             begin = [arb(0), *(arb(float(v)).exp().mid() for v in start.s[1:])]
-    p, inverse = list(begin), np.linalg.inv(start.matrix)
+    p, spared = list(begin), start.spared[1:]
+    inverse = np.linalg.inv(np.ldexp(start.matrix, (spared[None, :] - spared[:, None]).astype(np.int32)))
+    units = [arb(2) ** int(more) for more in spared]
+    slack = [arb(slope) * (k + 1 != start.pivot) for k in range(len(units))]  # the row of the pivot says x_0 = 1
     reached, stalled, before = 40 if tilt is None else bits, 0, 0
     while True:
         with flint.ctx.workprec(min(bits, reached + near + 110) + 20):
             p[0] = arb(idle).mid()
-            residual = _residual(policy, p, start.pivot, arb(slope))
+            rows = zip(_residual(policy, p, start.pivot), units, slack, strict=True)
+            residual = [(r / unit - t).mid() for r, unit, t in rows]
             size = max(_log2(r) for r in residual)
             if -size > goal:
                 return p
             scale = arb(2) ** -size
             step = inverse @ np.array([-float(r * scale) for r in residual])
             back = arb(2) ** size
-            for k in range(1, len(p)):
-                p[k] = (p[k] * (1 + arb(float(step[k - 1])) * back)).mid()
+            for k, unit in enumerate(units):
+                p[k + 1] = (p[k + 1] * (1 + arb(float(step[k])) * unit * back)).mid()
         reached = max(reached, 40 - size)
         stalled = stalled + 1 if size > before - 4 else 0
         before = size
@@ -66,7 +70,7 @@ def refined(
 
 
 def bounds(policy: PowerOfD, start: Guess, p: list[arb], *, bits: int, spread: int) -> Bounds:
-    """Return the sub- and the super-solution near p with tilt 2^(spread - bits), as tails rounded to ``bits`` bits.
+    """Return sub- and super-solution near p with tilt 2^(spread - bits), tails of ``bits`` bits less those spared.
 
     Raises
     ------
@@ -77,7 +81,8 @@ def bounds(policy: PowerOfD, start: Guess, p: list[arb], *, bits: int, spread: i
     with flint.ctx.workprec(bits + 20):
         for sign in (1, -1):
             q = refined(policy, start, bits, tilt=fmpq(sign, 1 << (bits - spread)), begin=p)
-            sides.append([_dyadic(x, bits, up=sign > 0) for x in _tails(q, start.pivot)[1:]])
+            ends = zip(_tails(q, start.pivot)[1:], start.spared[1:], strict=True)
+            sides.append([_dyadic(x, bits - int(less), up=sign > 0) for x, less in ends])
     upper, lower = sides
     mantissa, exponent = upper[K - g - 1]
     length = mantissa.bit_length()
@@ -116,13 +121,13 @@ def _tails(p: list[arb], pivot: int) -> list[arb]:
     return x
 
 
-def _residual(policy: PowerOfD, p: list[arb], pivot: int, tilt: arb) -> list[arb]:
-    """Return p_{j+1} / (lam p_j Psi_j) - 1 - tilt; at the pivot x_0 - 1."""
+def _residual(policy: PowerOfD, p: list[arb], pivot: int) -> list[arb]:
+    """Return p_{j+1} / (lam p_j Psi_j) - 1; at the pivot x_0 - 1."""
     K, zero = len(p) - 1, arb(0)
     x = [zero] * (K + 2 + (policy.g or 0))
     for k in range(K, -1, -1):
         x[k] = (x[k + 1] + p[k]).mid()
-    found = [(p[j + 1] / _joined(policy, p, x, j) - 1 - tilt).mid() for j in range(K)]
+    found = [(p[j + 1] / _joined(policy, p, x, j) - 1).mid() for j in range(K)]
     found[pivot - 1] = (x[0] - 1).mid()
     return found
 

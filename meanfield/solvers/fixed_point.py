@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar, overload
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from exactchains.enclosure import Enclosure
 from exactchains.number import nearest_double, text, wire
@@ -170,7 +170,7 @@ def _by_newton(policy: PowerOfD, digits: int, levels: int) -> FixedPoint:
     guard = 40 + int(-2 * math.log2(idle))
 
     def at(bits: int) -> FixedPoint:
-        start = guess(system, bits * math.log(2) + 8, levels)
+        start = guess(system, bits, guard // 2 + 64, levels)
         increments = sides.refined(policy, start, bits)
         box = sides.bounds(policy, start, increments, bits=bits, spread=guard // 2)
         tails = [(_number(low), _number(high)) for low, high in zip(box.lower, box.upper, strict=True)]
@@ -202,7 +202,7 @@ def _proof(box: Bounds) -> dict[str, Any]:
     for (low, below), (high, above) in zip(box.lower, box.upper, strict=True):
         e = max(below, above)
         least, most = low << (e - below), high << (e - above)
-        entries.append([e, f"0x{least:x}", f"0x{most - least:x}"])
+        entries.append([e, *(f"0v{fmpz(x).str(32)}" for x in (least, most - least))])
     return {"shift": box.shift, "bounds": entries}
 
 

@@ -18,6 +18,7 @@ __all__ = ["Guess", "LogBalance", "guess"]
 
 Vector = NDArray[np.float64]
 MAX_LEVELS = 1600  # a few seconds
+SHALLOW_BITS = 32  # of the levels on which the continuation runs
 SHALLOW = -27.0  # log of the last tail of the noiseless start
 DEEPEST = -1e6  # log of the smallest tail that is written out
 
@@ -101,11 +102,12 @@ class LogBalance:
 
 @dataclass(frozen=True)
 class Guess:
-    """A solution in doubles: log increments, and the Jacobian that refinement and certificate reuse."""
+    """A solution in doubles: log increments, the Jacobian that refinement reuses, the bits that levels can spare."""
 
     s: Vector
     matrix: Vector
     pivot: int
+    spared: NDArray[np.int_]
 
 
 def tails(s: Vector) -> Vector:
@@ -113,10 +115,11 @@ def tails(s: Vector) -> Vector:
     return np.logaddexp.accumulate(s[::-1])[::-1]
 
 
-def guess(system: LogBalance, depth: float, levels: int = 0) -> Guess:
-    """Return the fixed point on at least ``levels`` levels, and as many as make x_{K-g}^(d-1) less than exp(-depth).
+def guess(system: LogBalance, bits: int, keep: int, levels: int = 0) -> Guess:
+    """Return the fixed point on at least ``levels`` levels, and as many as ``bits`` bits of the mean queue need.
 
-    Continuation in eps from the noiseless solution, with step doubling and halving.
+    Levels far out need fewer bits, but at least ``keep``.  Continuation in eps from the noiseless solution, with step
+    doubling and halving.
     """
     s = _noiseless(system)
     reached, step = 0.0, system.eps / 2
@@ -124,15 +127,15 @@ def guess(system: LogBalance, depth: float, levels: int = 0) -> Guess:
         target = min(system.eps, reached + step)
         here = LogBalance(system.load, system.idle, target, system.d, system.g)
         try:
-            s = _grown(here, s, min(30.0, depth), 0, 1e-8)
+            s = _grown(here, s, min(SHALLOW_BITS, bits), bits, 0, 1e-8)
             reached, step = target, 2 * step
         except (ArithmeticError, np.linalg.LinAlgError):
             step /= 2
             if step < 1e-4 * system.eps:
                 raise Undecided("Newton finds no fixed point; try fewer digits or a smaller gap g") from None
-    s = _grown(system, s, depth, levels, 1e-13)
+    s = _grown(system, s, bits, keep, levels, 1e-13)
     _, matrix, pivot = system.rows(s)
-    return Guess(s, matrix, pivot)
+    return Guess(s, matrix, pivot, spared(s, bits - keep, levels))
 
 
 def _noiseless(system: LogBalance) -> Vector:
@@ -146,22 +149,38 @@ def _noiseless(system: LogBalance) -> Vector:
     return np.array([*found, log_tail])
 
 
-def _grown(system: LogBalance, s: Vector, depth: float, levels: int, tolerance: float) -> Vector:
+def _grown(system: LogBalance, s: Vector, bits: int, keep: int, levels: int, tolerance: float) -> Vector:
     while True:
         s = system.newton(s, tolerance)
         K = len(s) - 1
-        log_tail = tails(s)
-        if log_tail[K] < DEEPEST:
+        if tails(s)[K] < DEEPEST:
             raise Undecided(f"tail {K} lies below 1e-400000; ask for lower levels")
-        if _deep(system, log_tail, depth, levels):
+        if _deep(system, s, bits, keep, levels):
             return s
+        if K > MAX_LEVELS:
+            raise Undecided(
+                f"g = {system.g}: more than {MAX_LEVELS} levels matter; take a smaller gap, or fewer digits"
+            )
         for _ in range(max(8, system.g // 2)):
             s = system.lengthened(s)
-            if _deep(system, tails(s), depth, levels):
+            if _deep(system, s, bits, keep, levels):
                 break
-    raise ArithmeticError("the tail does not end")
 
 
-def _deep(system: LogBalance, log_tail: Vector, depth: float, levels: int) -> bool:
-    K = len(log_tail) - 1
-    return system.g < K and levels <= K and bool((system.d - 1) * log_tail[K - system.g] < -depth)
+def _deep(system: LogBalance, s: Vector, bits: int, keep: int, levels: int) -> bool:
+    """Return whether what lies beyond the last level changes it by less than its last bit."""
+    K = len(s) - 1
+    if not system.g < K >= levels:
+        return False
+    last = bits - spared(s, bits - keep, levels)[K]
+    return bool((system.d - 1) * tails(s)[K - system.g] < -(last + 12) * math.log(2))
+
+
+def spared(s: Vector, most: int, levels: int) -> NDArray[np.int_]:
+    """Return by level the bits, at most ``most``, that it can do without: far out it weighs so much less in the mean.
+
+    Six bits a level are kept back, so that each still weighs less than the slack of the level before.
+    """
+    drop = np.maximum((s[:-1] - s[1:]) / math.log(2) - 6, 0.0)
+    drop[:levels] = 0.0
+    return np.asarray(np.minimum(np.append(0.0, np.cumsum(drop)), max(most, 0)), dtype=int)

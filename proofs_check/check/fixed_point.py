@@ -13,6 +13,7 @@ Caps    d <= 1000; exponents up to 2,000,000; 400,000 terms; d-th powers of at m
         that a processor does in seconds
 """
 
+import re
 from fractions import Fraction
 from math import isqrt
 from typing import Any
@@ -25,6 +26,8 @@ MAX_TERMS = 400_000
 MAX_POWER_BITS = 4_000_000
 MAX_WORK = 5 * 10**12  # products of bits
 MAX_D = 1000
+
+_BASE_32 = re.compile(r"0v[0-9a-v]{1,1000000}", re.ASCII)
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
@@ -197,6 +200,9 @@ def _rounded(top: int, bottom: int, e: int, bits: int, up: bool) -> Dyadic:
 
 
 def _whole(text: Any) -> int:
+    """Return an integer >= 0, ``0v`` in base 32: a fifth shorter than in hexadecimal."""
+    if isinstance(text, str) and _BASE_32.fullmatch(text):
+        return int(text[2:], 32)
     value = rational(text)
     if value.denominator != 1 or value < 0:
         raise Rejected("bounds are nonnegative integers with an exponent")

@@ -161,13 +161,13 @@ def test_deep_tails_keep_their_relative_digits():
 
 
 @pytest.mark.parametrize("load", ["999/1000", "0.999999999"])
-@pytest.mark.parametrize(("d", "g", "eps"), [(2, 5, 1), (3, 20, "1/2"), (10, 2, "1/10")])
-def test_near_saturation(load, d, g, eps):
-    found = fixed_point(PowerOfD(load, d, g, eps), digits=50)
+@pytest.mark.parametrize(("d", "g", "eps", "digits"), [(2, 20, 1, 1000), (3, 20, "1/2", 50), (10, 2, "1/10", 50)])
+def test_near_saturation(load, d, g, eps, digits):
+    found = fixed_point(PowerOfD(load, d, g, eps), digits=digits)
     certificate = found.certificate()
     check(loads(json.dumps(certificate)))
     assert len(json.dumps(certificate)) < 100_000
-    assert found.mean_queue.has_digits(50)
+    assert found.mean_queue.has_digits(digits)
 
 
 @pytest.mark.parametrize(("d", "g"), [(2, 1), (2, 3), (3, 2), (2, None), (4, None)])
@@ -200,7 +200,7 @@ def _spoiled(change, g=2):
 
 def _raise(certificate, k, by):
     e, low, width = certificate["proof"]["bounds"][k]
-    certificate["proof"]["bounds"][k] = [e, f"0x{int(low, 16) + by:x}", width]
+    certificate["proof"]["bounds"][k] = [e, f"0x{int(low[2:], 32) + by:x}", width]
 
 
 @pytest.mark.parametrize(
@@ -221,6 +221,8 @@ def _raise(certificate, k, by):
         lambda c: c["proof"].update(shift=c["proof"]["shift"] + 4),
         lambda c: c["proof"].update(shift=0),
         lambda c: c["proof"]["bounds"][3].__setitem__(1, "0x0"),
+        lambda c: c["proof"]["bounds"][3].__setitem__(1, "0vw"),
+        lambda c: c["proof"]["bounds"][3].__setitem__(2, "0v"),
         lambda c: c["proof"]["bounds"][3].__setitem__(2, "-0x1"),
         lambda c: c["conclusion"].update(mean_queue=c["conclusion"]["mean_queue"][::-1]),
         lambda c: c["conclusion"].update(mean_queue=["0", "2"]),
@@ -239,13 +241,13 @@ def test_spoiled_certificates_are_rejected(change):
         check(_spoiled(change))
 
 
-@pytest.mark.parametrize("k", range(18))
+@pytest.mark.parametrize("k", range(17))
 @pytest.mark.parametrize("by", [-1, 1])
 def test_every_entry_matters(k, by):
     """Moving one entry of both bounds by more than their distance spoils a sign."""
     certificate = _certificate()
     width = certificate["proof"]["bounds"][k][2]
-    _raise(certificate, k, by * (2 + 64 * int(width, 16)))
+    _raise(certificate, k, by * (2 + 64 * int(width[2:], 32)))
     with pytest.raises(Rejected):
         check(certificate)
 
