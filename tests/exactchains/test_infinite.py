@@ -220,3 +220,35 @@ def test_the_checker_lists_pairs_as_their_definition_says(sides):
             shell.append(x)
     assert [p for p in side._pairs()[0] if max(p) < 12] == inside
     assert [p for p in side._pairs()[1] if max(p) < 12] == shell
+
+
+def tandem(arrival, speeds, back=Fraction(0)):
+    """Jobs pass two single servers one after the other; a share ``back`` of them then starts again."""
+
+    def rule(x):
+        yield (x[0] + 1, x[1]), arrival
+        if x[0]:
+            yield (x[0] - 1, x[1] + 1), speeds[0]
+        if x[1]:
+            yield (x[0], x[1] - 1), speeds[1] * (1 - back)
+            yield (x[0] + 1, x[1] - 1), speeds[1] * back
+
+    return CountableChain.from_rule(rule)
+
+
+@pytest.mark.parametrize("back", [Fraction(0), Fraction(1, 3)])
+def test_networks_of_single_servers_have_the_product_form(back):
+    """Jackson: both queues are those of independent single servers with the total arrival rates, also with returns.
+
+    Without returns it is Burke's theorem: the second server sees the arrivals of a Poisson process.
+    """
+    arrival, speeds = Fraction(1, 3), (Fraction(1), Fraction(3, 2))
+    first, second = (arrival / (1 - back) / speed for speed in speeds)
+    chain = tandem(arrival, speeds, back)
+    whole, later = (expectation(chain, reward, digits=7) for reward in (Reward.total(), Reward(0, 0, 1)))
+    assert whole.enclosure.contains(first / (1 - first) + second / (1 - second))
+    assert later.enclosure.contains(second / (1 - second))
+    k = 5
+    below = sum((1 - first) * first**i * (1 - second) * second**j for i in range(k) for j in range(k - i))
+    assert tail_probability(chain, k, digits=5).enclosure.contains(1 - below)
+    accepted(later)
