@@ -38,7 +38,8 @@ def refined(
     tilt, and x_0 = 1 is kept: a super-solution if the tilt is positive, else a sub-solution.
     """
     slope = fmpq(0) if tilt is None else tilt
-    idle = 1 - policy.load - slope * policy.load  # the rows add up to it
+    weight = arb(float(np.exp(start.s[1:] + math.log(2) * start.spared[1:]).sum())).fmpq()
+    idle = 1 - policy.load - slope * weight  # the rows add up to it
     near = int(idle.q).bit_length() - int(idle.p).bit_length()
     goal = bits - 8 if tilt is None else int(tilt.q).bit_length() + 4
     if begin is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from flint import fmpq
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from exactchains.domain import QQ, Balls
@@ -115,6 +115,21 @@ def test_a_wide_gap_loses_what_longer_queues_can_change():
         else:
             with pytest.raises(Rejected):
                 check(certificate)
+
+
+@given(
+    st.sampled_from(["1/100", "1/2", "99/100", "0.99999999"]),
+    st.sampled_from([2, 3, 20, 90]),
+    st.sampled_from([1, 3, 9, 25]),
+    st.sampled_from([1, "1/3", "999/1000", "1e-9"]),
+    st.sampled_from([5, 60, 200]),
+)
+@example("1/100", 90, 25, "999/1000", 60)
+@settings(max_examples=12, deadline=None)
+def test_all_over_the_parameters(load, d, g, eps, digits):
+    found = fixed_point(PowerOfD(load, d, g, eps), digits=digits)
+    assert found.mean_queue.has_digits(digits)
+    check(loads(json.dumps(found.certificate())))
 
 
 @pytest.mark.parametrize(("load", "g"), [("99/100", 401), ("999/1000", 10_000)])
