@@ -23,10 +23,8 @@ def one_thread(function: Callable[P, T]) -> Callable[P, T]:
 
 
 @cache
-def _libraries(scipy: bool) -> Any:
+def _libraries(_scipy_too: bool) -> Any:
     """Return the numerical libraries that are loaded; scipy brings its own BLAS, later than numpy."""
     from threadpoolctl import ThreadpoolController
 
-    if scipy:
-        import scipy.linalg
     return ThreadpoolController()
