@@ -32,14 +32,16 @@ from meanfield.solvers.enclosures import best_system  # noqa: E402
 from proofs_check.check.document import check, loads  # noqa: E402
 
 TWO, THREE = "1/2:3/2,1/2:1/2", "1/3:3/2,1/3:1,1/3:1/2"
+NEAR = ("0.999999", "0.999999999")
 POINTS = (
     (PowerOfD("9/10", 2, 2, "1/2"), 15),
-    (PowerOfD("999/1000", 2, 20, 1), 50),
-    (PowerOfD("999/1000", 2, 20, 1), 1000),
-    (PowerOfD("0.999999999", 10, 20, 1), 50),
-    (PowerOfD("0.999999999", 10, 20, 1), 1000),
-    (PowerOfD("0.8325", 3, None, "2/5"), 30),
-    (PowerOfD("0.999999", 2, None, "1/10"), 30),
+    *((PowerOfD("999/1000", 2, 20, 1), digits) for digits in (50, 1000)),
+    *((PowerOfD(load, d, 20, 1), digits) for d in (2, 3, 5, 10) for load in NEAR for digits in (50, 1000)),
+    *((PowerOfD(load, d, None, eps), 30) for load, d, eps in (("999/2000", 2, 1), ("0.8325", 3, "2/5"))),
+    *((PowerOfD("0.999999", d, None, eps), 30) for d, eps in ((2, "1/10"), (3, "1/5"))),
+    (PowerOfD("9/10", 1000, 2, "1/2"), 50),
+    (PowerOfD("9/10", 2, 10_000, "1/2"), 15),
+    (PowerOfD("99/100", 2, 200, 1), 15),
 )
 NOISY = PowerOfD("9/10", 2, 1, "1/2")
 PEERS = ("rmftool", "line_solver.lib.rmftool")
