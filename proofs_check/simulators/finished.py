@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,6 +57,30 @@ class Summary(Finished):
             yield "the error is taken as reported; naive intervals of dependent data are far too short"
         else:
             yield "the summary has no error (column half_width); nothing can be decided from it"
+
+
+class AgeMeans(Finished):
+    """The aoi-simulator's own results: mean age and mean peak age of one source, with an error that is not believed."""
+
+    columns: ClassVar = {"age_mean": "MeanAoI", "peak_mean": "MeanPeakAoI"}
+
+    def __init__(self, table: Any) -> None:
+        self.path, self.quantities = table.path, tuple(q for q, name in self.columns.items() if name in table.columns)
+        _, rows = next(table.blocks([self.columns[q] for q in self.quantities]))
+        if len(rows) != 1 or not np.isfinite(rows).all() or (rows < 0).any():
+            raise InputError(f"{table.path}: {len(rows)} sources; finite means >= 0 of one are read, keep one source")
+        self.means = dict(zip(self.quantities, rows[0].tolist(), strict=True))
+
+    def summary(self, quantity: str, index: int | None, constant: float | None) -> Estimate:
+        if quantity not in self.means:
+            raise InputError(f"{self.path}: {quantity} is not among these results; these are: {', '.join(self.means)}")
+        return reported(self.means[quantity], math.inf)
+
+    def notes(self) -> Iterator[str]:
+        yield (
+            "the RMSE of the aoi-simulator is its own estimate of the error, and too small (it divides by the clock, "
+            "not by the time observed); nothing can be decided from its means, but from its list of deliveries"
+        )
 
 
 class StationTable(Finished):

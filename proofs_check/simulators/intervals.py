@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from exactchains.truth import InputError
-from proofs_check.simulators.pieces import Floats, merged
+from proofs_check.simulators.pieces import Floats
 
 BATCHES = (64, 48, 32, 24, 20, 16, 12, 10)
 ALIKE = 0.05  # an own variance so improbable for the model is not averaged with the model's
@@ -176,11 +176,11 @@ def averaged(own: float, freedom: float, known: float) -> tuple[float, float] | 
 
 
 def chosen_batches(values: Floats) -> Floats:
-    """Return batch sums: as many batches as show no positive serial correlation; the remainder joins no batch."""
+    """Return batch sums: as many as show no positive serial correlation, of lengths that differ by one at most."""
     sums = values
     for count in BATCHES:
         if len(values) >= 2 * count:
-            sums = merged(values[:, None], len(values) // count)[:count, 0]
+            sums = np.add.reduceat(values, np.arange(count) * len(values) // count)
             if von_neumann(sums) <= CORRELATED:
                 break
     return sums

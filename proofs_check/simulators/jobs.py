@@ -94,8 +94,13 @@ class Jobs:
     def notes(self) -> Iterator[str]:
         """Yield what a user should know about the trace."""
         yield from self.remarks
-        open_jobs = int((~self.finished).sum())
-        if open_jobs:
+        open_jobs, early = int((~self.finished).sum()), len(self._early())
+        if early > MANY_LOST:
+            yield (
+                f"without departure: {open_jobs} jobs, {early} of them in the first half of the run: lost or replaced? "
+                "mean_response is that of the others"
+            )
+        elif open_jobs:
             yield f"not left at the end: {open_jobs}; such jobs count as present, and not in mean_response"
 
     def levels(self) -> tuple[Floats, Floats]:
@@ -130,13 +135,16 @@ class Jobs:
 
     def _refuse_lost(self) -> None:
         """Refuse to count jobs without departure as present when they came long before jobs that left."""
-        half = self.arrive <= np.median(self.arrive)
-        lost = np.flatnonzero(~self.finished & half)
+        lost = self._early()
         if len(lost) > MANY_LOST:
             raise InputError(
                 f"{self.source} line {self.first_line + lost[0]}: {len(lost)} jobs of the first half never left; if "
                 "they were lost, leave their rows out to estimate queue lengths"
             )
+
+    def _early(self) -> np.ndarray:
+        """Return which jobs of the first half of the run have no departure."""
+        return np.flatnonzero(~self.finished & (self.arrive <= np.median(self.arrive)))
 
     def _events(self) -> tuple[Floats, Floats, Floats]:
         """Return times, steps (+1 arrival, -1 departure) and servers, up to the last arrival."""

@@ -36,6 +36,12 @@ class Levels:
         self.what = "lines" if path else "samples"
         self.plain_mean = self.weighted_mean = 0.0
         self.total, self.rows = 0.0, 0
+        self._came, self._span, self._jumps = 0.0, 0.0, False
+
+    @property
+    def totals(self) -> tuple[float, float, float, float] | None:
+        """Return how many jobs came, in what time (and nothing on services), where the path holds every event."""
+        return None if self.waiting or self._jumps or not self.is_path else (self._came, self._span, 0.0, 0.0)
 
     @property
     def count(self) -> int:
@@ -56,6 +62,7 @@ class Levels:
         if quantity not in self.quantities:
             raise InputError(self._unable(quantity))
         found, self.total, self.rows = Pieces(), 0.0, 0
+        self._came, self._span, self._jumps = 0.0, 0.0, False
         for duration, level in self.blocks():
             above = (level >= (index or 0)).astype(float)
             value = above if quantity == "tail" else level / self._unit(quantity)
@@ -83,6 +90,10 @@ class Levels:
             else:
                 if last is not None:
                     time, level = np.concatenate([last[:1], time]), np.concatenate([last[1:], level])
+                steps = np.diff(level)
+                self._came += float(np.maximum(steps, 0.0).sum())
+                self._span += float(time[-1] - time[0])
+                self._jumps |= bool((np.abs(steps) > 1).any())
                 yield np.diff(time), level[:-1]
             last = np.array([time[-1], level[-1]])
         if last is None:

@@ -12,7 +12,7 @@ import numpy as np
 from exactchains.truth import InputError
 from proofs_check.simulators import job_stream
 from proofs_check.simulators.conservation import count_notes
-from proofs_check.simulators.finished import Histogram, StationTable, Summary
+from proofs_check.simulators.finished import AgeMeans, Histogram, StationTable, Summary
 from proofs_check.simulators.jobs import Jobs
 from proofs_check.simulators.memory import read_json, read_parquet, table_of
 from proofs_check.simulators.observed import Observed
@@ -33,6 +33,7 @@ SERVER = ("server", "server_id", "q_id")
 HOW_OFTEN = ("count", "frequency", "occurrences")
 HOW_LONG = ("total_time", "total_duration", "time_spent")
 FOUND = ("num_total", "in_system", "number_in_system", "found")
+AGE_MEANS = ("MeanAoI", "MeanPeakAoI")
 END = ("t_depart", "t_end", "departure", "depart", "departure_time", "delivery", "end_time")
 
 
@@ -127,6 +128,12 @@ def _rows(found: Any, path: Path) -> Any:
     """Return rows of what JSON held; a dictionary of equal lists of three is that of the aoi-simulator."""
     if isinstance(found, dict) and found and all(isinstance(x, list) and len(x) == 3 for x in found.values()):
         return {name: [row[i] for row in found.values()] for i, name in enumerate(("gen", "service_start", "delivery"))}
+    if isinstance(found, dict) and found and set(found) <= {"mean", "peak"}:
+        parts = [part for part in found.values() if isinstance(part, dict)]
+        results = [one for part in parts for one in part.items() if isinstance(one[1], dict)]
+        if results:  # of the aoi-simulator, by sources
+            sources = dict.fromkeys(source for source, _ in results)
+            return [{k: x for name, one in results if name == source for k, x in one.items()} for source in sources]
     listed = isinstance(found, dict) and all(isinstance(x, list) for x in found.values())
     if not listed and not isinstance(found, list):
         raise InputError(f"{path}: this JSON holds no rows: a list of records, or one list a column, is read")
@@ -200,7 +207,9 @@ def _queueing_tool(table: Any, seen: Observed) -> Jobs:
     return Jobs(str(table.path), arrive[order], end[order], begin[order], None, line, notes, seen.servers)
 
 
-def _aoi_simulator(table: Any, seen: Observed) -> Jobs:
+def _aoi_simulator(table: Any, seen: Observed) -> Jobs | AgeMeans:
+    if "gen" not in table.columns:
+        return AgeMeans(table)
     line, (arrive, begin, end) = _columns(table, "gen", "service_start", "delivery")
     assert arrive is not None and begin is not None and end is not None
     end, notes = _without_sentinels(arrive, end)
@@ -303,7 +312,10 @@ PRESETS = (
     Preset("ciw", "Ciw get_all_records()", _has("node", "arrival_date", "service_start_date", "exit_date"), _ciw),
     Preset("queueing-tool", "queueing-tool get_queue_data()", _has("arrival", "service", "departure"), _queueing_tool),
     Preset(
-        "aoi-simulator", "aoi-simulator JSON of deliveries", _has("gen", "service_start", "delivery"), _aoi_simulator
+        "aoi-simulator",
+        "aoi-simulator JSON of deliveries or of results",
+        lambda columns: {"gen", "service_start", "delivery"} <= set(columns) or bool(_first(columns, AGE_MEANS)),
+        _aoi_simulator,
     ),
     Preset("simmer", "simmer get_mon_arrivals()", _has("start_time", "end_time", "activity_time"), _simmer),
     Preset("simpy-jobs", "job trace: t_arrive, t_start, t_depart", _any_of(ARRIVE, END), _jobs),

@@ -13,6 +13,7 @@ from exactchains.enclosure import Enclosure
 from proofs_check.simulators.diagnosis import Suspect
 from proofs_check.simulators.job_stream import JobStream
 from proofs_check.simulators.jobs import Jobs
+from proofs_check.simulators.paths import Levels
 from proofs_check.simulators.replications import Replications
 
 FAR, STRANGE = 0.1, 5.0  # relative difference and standard errors from which a rate is worth a note
@@ -43,11 +44,12 @@ class Rates:
 
     @classmethod
     def of(cls, read: Any) -> "Rates | None":
-        """Return the rates in a job trace or replications of it; None for data of another shape."""
+        """Return the rates in a job trace, levels at every event, or replications of them; None for other data."""
         runs = read.runs if isinstance(read, Replications) else [read]
-        if not all(isinstance(run, Jobs | JobStream) for run in runs):
+        totals = [run.totals for run in runs if isinstance(run, Jobs | JobStream | Levels)]
+        if len(totals) < len(runs) or None in totals:
             return None
-        gaps, span, served, work = np.sum([run.totals for run in runs], axis=0).tolist()
+        gaps, span, served, work = np.sum(totals, axis=0).tolist()
         arrival = (gaps / span, int(gaps)) if gaps and span > 0 else None
         return cls(arrival, (served / work, int(served)) if served and work > 0 else None)
 

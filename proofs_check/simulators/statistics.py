@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from proofs_check.simulators import intervals
 from proofs_check.simulators.intervals import BATCHES, LOOKS_FROM, von_neumann
 from proofs_check.simulators.pieces import FIRST, SECOND, WEIGHT, Floats
@@ -127,6 +129,8 @@ def estimate(
     constant = variance <= 1e-12 * b
     mean_error = own_error if statistic is MEAN else estimate(pieces, MEAN, method=method).error
     effective = variance / mean_error**2 if mean_error > 0 else math.inf
+    if method != "regenerative":  # one line that holds for most of the run is one observation
+        effective = min(effective, weight**2 / float(np.square(pieces[:, WEIGHT]).sum()))
     if statistic is not MEAN:
         effective /= HIGHER  # squares are more skewed than values: their batch means are normal much later
     late = effective < LONG and von_neumann(spread.batches) > CORRELATED_AT_LAST

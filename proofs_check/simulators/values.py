@@ -16,6 +16,7 @@ HOLDS = {  # quantities whose values stand in a column of that name
     "wait": ("mean_wait",),
     "response": ("mean_response",),
 }
+TIMES = tuple(quantity for held in HOLDS.values() for quantity in held)
 ANY = ("value", "x")
 VALUE = (*ANY, *HOLDS)
 WEIGHTS = ("weight", "duration")
@@ -35,6 +36,7 @@ class Values:
 
     def __init__(self, table: Any, weight: str | None) -> None:
         self.path, self.table, self.weight = table.path, table, [weight] if weight else []
+        self.rounded = False
 
     def _column(self, quantity: str) -> str:
         """Return the column that holds values of a quantity: the one named after it, else one of any values."""
@@ -52,7 +54,7 @@ class Values:
 
     def pieces(self, quantity: str, index: int | None) -> tuple[Pieces, Statistic]:
         """Return the values as observations; a variance is estimated as theirs, everything else as their mean."""
-        found, columns = Pieces(), [self._column(quantity), *self.weight]
+        found, whole, columns = Pieces(), True, [self._column(quantity), *self.weight]
         for line, rows in self.table.blocks(columns):
             bad = ~np.isfinite(rows).all(axis=1) | (rows[:, -1] < 0 if self.weight else False)
             if bad.any():
@@ -66,8 +68,10 @@ class Values:
                 raise InputError(f"{self.table.path} line {line + i}: value {rows[i, 0]:.9g} {why}")
             weight = rows[:, 1] if self.weight else np.ones(len(rows))
             found.add(weight, weight * rows[:, 0], weight * rows[:, 0] ** 2)
-        self.count = found.count
+            whole = whole and bool(np.all(rows[:, 0] == np.floor(rows[:, 0])))
+        self.count, self.rounded = found.count, whole and quantity in TIMES
         return found, VARIANCE if quantity.endswith("variance") else MEAN
 
     def notes(self) -> Iterator[str]:
-        yield from ()
+        if self.rounded:
+            yield "all values are whole numbers: times that are rounded down are half a unit short on average"

@@ -145,6 +145,8 @@ def upper_variance(estimate: Estimate) -> float:
 
 
 def _decided(exact: Enclosure, estimate: Estimate, tolerance: float, inner: float, outer: float) -> tuple[Verdict, str]:
+    if estimate.error == math.inf:
+        return Verdict.UNDECIDED, "no error is given for this number, and none can be found"
     if estimate.constant:
         return Verdict.UNDECIDED, "all values are equal: a run without spread gives no error to judge by"
     if estimate.effective < LEAST_EFFECTIVE:

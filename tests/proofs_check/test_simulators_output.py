@@ -360,3 +360,38 @@ def test_json_holds_no_infinity(jobs, tmp_path):
     )
     found = json.loads(run.stdout, parse_constant=lambda word: pytest.fail(word))
     assert found["quantities"][0]["standard_error"] is None and found["quantities"][0]["needed"] is None
+
+
+def test_marks_and_jumps_that_hold_most_of_a_run_decide_nothing(jobs):
+    stays = jobs["t_end"] - jobs["t_arrive"]
+    marked = validate("mm1", HALF, {"value": np.append(stays[:59_990], [999_999.0] * 30)}, quantities=["mean_response"])
+    assert marked.verdict is Verdict.UNDECIDED  # the last values belong to the last batch
+    time = np.concatenate([jobs["t_arrive"], jobs["t_end"]])
+    order = np.argsort(time)
+    path = {"t": np.append(time[order], 1e9), "level": np.append(np.cumsum(np.repeat([1, -1], 60_000)[order]), 0)}
+    assert validate("mm1", HALF, path, quantities=["mean_queue"]).verdict is Verdict.UNDECIDED
+
+
+def test_levels_in_another_unit_of_time_are_told_so_and_waiting_ones_are_not(jobs):
+    time = np.concatenate([jobs["t_arrive"], jobs["t_end"]])
+    order = np.argsort(time)
+    level = np.cumsum(np.repeat([1, -1], 60_000)[order])
+    for factor, said in ((1, False), (1000, True)):
+        found = validate("mm1", HALF, {"t": factor * time[order], "level": level}, quantities=["mean_queue"])
+        assert any("milliseconds for seconds" in note for note in found.notes) is said
+        assert found.findings[0].judgement.estimate.modelled is not said
+    waiting = {"t": 1000 * time[order], "requesters_length": np.maximum(level - 1, 0)}
+    assert not any("unit of time" in note for note in validate("mm1", HALF, waiting, quantities=["mean_wait"]).notes)
+
+
+def test_rounded_times_and_jobs_that_never_left_are_noted(jobs):
+    down = {"response": np.floor(jobs["t_end"] - jobs["t_arrive"])}
+    assert "half a unit short" in validate("mm1", HALF, down, quantities=["mean_response"]).notes[0]
+    assert not validate("mm1", HALF, {"value": down["response"]}, quantities=["mean_queue"]).notes
+    end = jobs["t_end"].copy()
+    end[::50] = np.nan
+    notes = validate("mm1", HALF, jobs | {"t_end": end}, quantities=["mean_response"]).notes
+    assert notes == (
+        "without departure: 1200 jobs, 600 of them in the first half of the run: lost or replaced? mean_response is "
+        "that of the others",
+    )

@@ -111,3 +111,25 @@ def test_aoi_simulator_deliveries():
 def test_a_preset_that_does_not_fit_is_refused(preset):
     with pytest.raises(InputError, match=r"are not those of|allowed are"):
         judged("simpy_mm1_jobs.csv", "mean_response", preset=preset)
+
+
+def test_results_of_the_aoi_simulator_decide_nothing(tmp_path):
+    results = {"mean": {"0": {"MeanAoI": 3.41, "RMSE": 0.039}}, "peak": {"0": {"MeanPeakAoI": 3.89, "RMSE": 0.03}}}
+    path, half = tmp_path / "result.json", {"lam": "1/2", "mu": "1"}
+
+    def read(found, quantity="age_mean"):
+        path.write_text(json.dumps(found))
+        return validate("mm1", half, path, quantities=[quantity], preset="aoi-simulator")
+
+    for quantity, value in (("age_mean", 3.41), ("peak_mean", 3.89)):
+        found = read(results, quantity)
+        (judgement,) = (finding.judgement for finding in found.findings)
+        assert judgement.estimate.value == value and judgement.verdict.value == "undecided"
+        assert "no error is given" in judgement.reason and "RMSE of the aoi-simulator" in found.notes[0]
+    with pytest.raises(InputError, match="age_variance is not among these results"):
+        read(results, "age_variance")
+    with pytest.raises(InputError, match="2 sources"):
+        read({"mean": {"0": {"MeanAoI": 3.4}, "1": {"MeanAoI": 3.5}}})
+    for broken in ({"mean": {"a": 5}}, {"mean": {"a": {"MeanAoI": "x"}}}, {"mean": {}}, {"peak": [1]}, {"mean": None}):
+        with pytest.raises(InputError):
+            read(broken)
