@@ -10,12 +10,13 @@ from exactchains.enclosure import Enclosure
 from exactchains.truth import DoesNotExist, InputError, Undecided
 from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ, SpeedAwareJIQ
+from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
 from meanfield.models.pools import Pools
 from meanfield.models.random import RandomBySpeed
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 
-__all__ = ["FluidPoint", "OptimalResponse", "equilibrium", "optimal_response"]
+__all__ = ["FluidPoint", "OptimalResponse", "equilibrium", "optimal_response", "separate_loads"]
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,19 @@ def equilibrium(policy: Policy, *, digits: int = 30) -> FluidPoint:
         top = 2 if isinstance(policy, JSQ) and policy.counts == "waiting" else 1
         return FluidPoint(pools, load, _oblivious(pools, load, top, digits), zero, False)
     raise InputError(f"{type(policy).__name__}: no closed form of the limit is known; allowed: JSQ, JIQ, SED, random")
+
+
+def separate_loads(policy: Policy) -> tuple[fmpq, ...] | None:
+    r"""Return the load of the queues of each pool where every one is M/M/1, at n servers and in the limit; else None.
+
+    Jobs that see one server, sampled uniformly or by speed, and equal servers under power of two with errors at every
+    gap of chance 1/2, which joins the longer of two queues as often as the shorter.
+    """
+    fair = isinstance(policy, PowerOfD) and policy.d == 2 and policy.g is None and 2 * policy.eps == 1
+    if policy.d != 1 and not fair:
+        return None
+    by_speed = policy.weighting == "speed"
+    return tuple(policy.load if by_speed else policy.load / speed for speed in policy.pools.speeds)
 
 
 def _expected_delay(policy: SED, best: OptimalResponse) -> tuple[tuple[Enclosure, ...], ...]:

@@ -22,7 +22,7 @@ from exactchains.enclosure import Enclosure
 from exactchains.number import nearest_double
 from exactchains.solvers.threads import one_thread
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
-from meanfield.closed_forms import FluidPoint
+from meanfield.closed_forms import FluidPoint, separate_loads
 from meanfield.models.policy import Policy
 from meanfield.solvers.krawczyk_certificate import Witness, document
 from meanfield.solvers.sampled import Rule, Shares, rule_of, shares
@@ -97,6 +97,8 @@ def sampled_equilibrium(policy: Policy, *, digits: int = 30, levels: int = 0) ->
     """
     if digits < 1:
         raise InputError(f"digits = {digits}: at least one digit is needed")
+    if separate_loads(policy) is not None:
+        raise InputError("d = 1: every queue is M/M/1, in closed form; meanfield.balancing_quantity gives its values")
     limit = policy.stability_limit(None)
     if limit is not None and policy.load >= (limit.lower if isinstance(limit, Enclosure) else limit):
         raise DoesNotExist(

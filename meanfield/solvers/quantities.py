@@ -10,12 +10,11 @@ from exactchains.enclosure import Enclosure, Result
 from exactchains.solvers.poisson import variance_constant
 from exactchains.solvers.stationary import stationary
 from exactchains.truth import InputError, PrecisionExhausted, Undecided
-from meanfield.closed_forms import FluidPoint, equilibrium, optimal_response
+from meanfield.closed_forms import FluidPoint, equilibrium, optimal_response, separate_loads
 from meanfield.finite import exact_chain, reward
 from meanfield.models.idle import JIQ
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
-from meanfield.models.random import RandomBySpeed
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 from meanfield.solvers.critical import beyond_recursion, critical_response
 from meanfield.solvers.effort import FEW_DIGITS
@@ -40,6 +39,7 @@ QUANTITIES = (
     "stability_limit",
     "optimal_response",
 )
+MOST_BITS = 1_000_000  # of exact powers
 LISTED = 100_000  # states of a comparison chain up to which its Poisson function is listed in a certificate
 SPARE = (2, 6, 14, 30)  # digits asked for beyond those wanted, until every quantity has them
 
@@ -106,17 +106,29 @@ def balancing_quantity(
 def _known(policy: Policy, name: str, index: int | None, n: int | None) -> Result | None:
     """Return what flow balance or a geometric law gives exactly."""
     load, one_pool = policy.load, len(policy.pools) == 1
-    if name == "joined" and (index == 0 or isinstance(policy, RandomBySpeed) or n == 1):
-        return Result(Enclosure.exact(load ** (index or 0)), name, index, "flow balance")
-    if name == "tail" and index == 0:
+    loads = (load,) if n == 1 else separate_loads(policy)
+    if loads is not None:
+        return Result(_separate(policy, loads, name, index or 0), name, index, "every queue is M/M/1")
+    if name in ("tail", "joined") and index == 0:
         return Result(Enclosure.exact(1), name, index, "every server has at least 0 jobs")
     single = one_pool and (name == "busy" or (name == "tail" and index == 1))
     if single or (one_pool and name == "idle"):
         return Result(Enclosure.exact(1 - load if name == "idle" else load), name, index, "flow balance")
-    if isinstance(policy, RandomBySpeed) or n == 1:
-        value = {"tail": load ** (index or 0), "busy": load, "idle": 1 - load}.get(name, load / (1 - load))
-        return Result(Enclosure.exact(value), name, index, "every queue is M/M/1")
     return None
+
+
+def _separate(policy: Policy, loads: tuple[fmpq, ...], name: str, index: int) -> Enclosure:
+    """Return a quantity of M/M/1 queues with these loads, one a pool."""
+    if name in ("tail", "joined") and index * int(policy.load.q).bit_length() > MOST_BITS:
+        raise PrecisionExhausted(f"{name} {index}: an exact power of more than {MOST_BITS} bits; take a smaller index")
+    if name in ("busy", "pool_mean_queue"):
+        x = loads[index]
+        return Enclosure.exact(x if name == "busy" else x / (1 - x))
+    value = fmpq(0)
+    for pool, x in zip(policy.pools, loads, strict=True):
+        here = {"tail": x**index, "joined": x**index, "idle": 1 - x}.get(name, x / (1 - x))
+        value += pool.fraction * here * (pool.speed * x / policy.load if name == "joined" else 1)
+    return Enclosure.exact(value)
 
 
 def _solved(policy: Policy, name: str, index: int | None, target: tuple[int | None, int]) -> Result:

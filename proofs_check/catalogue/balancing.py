@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from exactchains.enclosure import Result
-from exactchains.truth import InputError
+from exactchains.truth import InputError, Undecided
 from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ, SpeedAwareJIQ
 from meanfield.models.noisy import PowerOfD
@@ -13,6 +13,7 @@ from meanfield.models.policy import Policy
 from meanfield.models.pools import Pools
 from meanfield.models.random import RandomBySpeed, Threshold
 from meanfield.models.shortest import JSQ, PoolPowerOfD, SpeedAwareJSQ
+from meanfield.solvers.fixed_point import fixed_point
 from meanfield.solvers.quantities import balancing_quantity
 from meanfield.solvers.response import response_ccdf
 from proofs_check.catalogue import constants
@@ -47,6 +48,17 @@ def solve(system: System, quantity: str, index: int | None, digits: int) -> Resu
 def extent(system: System, quantity: str) -> int | None:
     """Return how many indices a quantity has: one a pool; None: no end."""
     return len(system.policy.pools) if quantity in ("busy", "pool_mean_queue") else None
+
+
+def certify(system: System, result: Result) -> dict[str, Any] | None:
+    """Return the certificate of a closed form of the limit that the recursion proves too."""
+    k = result.index or 0
+    if system.n is not None or system.buffer is not None or result.quantity not in ("mean_queue", "tail"):
+        return None
+    try:
+        return fixed_point(system.policy, levels=k).certificate(tails=(k,) if k > 1 else ())
+    except Undecided:
+        return None
 
 
 LAM = Parameter("lam", "load", "load: arrivals per server and mean service time, per unit of speed, in (0, 1)", lower=0)
@@ -139,7 +151,7 @@ def _noisy(name: str, title: str, *, bounded: bool) -> Model:
 
     shown = (D, G, EPS, LAM, N, REPLACEMENT, BUFFER, AT) if bounded else (D, EPS, LAM, N, REPLACEMENT, BUFFER, AT)
     known = (*QUANTITIES, *constants.TRAFFIC)
-    return Model(name, title, shown, known, build, solve, CONVENTIONS[:4], "P1, P2", extent)
+    return Model(name, title, shown, known, build, solve, CONVENTIONS[:4], "P1, P2", extent, certify)
 
 
 def _pooled(name: str, title: str, policy: Callable[..., Policy], *extra: Parameter) -> Model:

@@ -103,7 +103,7 @@ class Model:
     conventions: tuple[str, ...] = ()
     source: str = ""
     extent: Callable[[Any, str], int | None] | None = None
-    certify: Callable[[Any, Result], dict[str, Any]] | None = None
+    certify: Callable[[Any, Result], dict[str, Any] | None] | None = None
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter of that name or symbol."""

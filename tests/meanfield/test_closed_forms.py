@@ -1,6 +1,7 @@
 """Limits of pools against independent values, against linear programs, and against the flow near the limit."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,17 +11,56 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from exactchains.domain import QQ
+from exactchains.enclosure import Enclosure
 from exactchains.truth import InputError, Undecided
-from meanfield.closed_forms import equilibrium, optimal_response
+from meanfield.closed_forms import equilibrium, optimal_response, separate_loads
 from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ, SpeedAwareJIQ
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.pools import EQUAL, Pools
 from meanfield.models.random import RandomBySpeed
-from meanfield.models.shortest import JSQ, SpeedAwareJSQ
+from meanfield.models.shortest import JSQ, PoolPowerOfD, SpeedAwareJSQ
+from meanfield.solvers.quantities import balancing_quantity
 
 VALUES = json.loads((Path(__file__).parent.parent / "data" / "heterogeneous_values.json").read_text())
 POINTS = VALUES["fluid_fixed_points"]
+TWO = "1/2:3/2,1/2:1/2"
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_power_of_two_that_errs_half_the_time_routes_at_random(replacement):
+    fair = PowerOfD("1/2", 2, None, "1/2", replacement)
+    for loads in product(range(4), repeat=3):
+        joined = fair.law((tuple(sorted(loads)),))
+        assert all(x == fmpq(loads.count(k), 3) for (_, k), x in joined.items())
+    assert separate_loads(fair) == (fmpq(1, 2),)
+    assert separate_loads(PowerOfD("1/2", 3, None, "1/3")) is separate_loads(PowerOfD("1/2", 2, 5, "1/2")) is None
+
+
+@pytest.mark.parametrize(
+    ("policy", "loads"),
+    [
+        (PowerOfD("9/10", 1, 3, 1), ["9/10"]),
+        (RandomBySpeed(TWO, "2/5"), ["2/5", "2/5"]),
+        (PoolPowerOfD(TWO, "2/5", 1), ["4/15", "4/5"]),
+        (PoolPowerOfD(TWO, "2/5", 1, "speed"), ["2/5", "2/5"]),
+    ],
+)
+@pytest.mark.parametrize("n", [None, 2])
+def test_one_sampled_server_leaves_each_queue_to_itself(policy, loads, n):
+    """Jobs arrive at a pool of speed m at rate m times its load: of each pool, M/M/1 by hand."""
+    a = [QQ.convert(x) for x in loads]
+    share = fmpq(1, len(a))
+    expected = {
+        ("mean_queue", None): sum(share * x / (1 - x) for x in a),
+        ("tail", 3): sum(share * x**3 for x in a),
+        ("joined", 2): sum(share * m * x**3 for m, x in zip(policy.pools.speeds, a, strict=True)) / policy.load,
+        ("idle", None): 1 - sum(share * x for x in a),
+        ("busy", len(a) - 1): a[-1],
+        ("pool_mean_queue", len(a) - 1): a[-1] / (1 - a[-1]),
+    }
+    for (name, index), value in expected.items():
+        assert balancing_quantity(policy, name, index=index, n=n).enclosure == Enclosure.exact(value)
 
 
 def _pools(row):
