@@ -1,6 +1,7 @@
 """Strict reading of JSON and TOML files from outside: numbers stay text, nothing is guessed, everything is bounded."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from exactchains.truth import InputError
 
 MAX_BYTES = 64_000_000
 MAX_DEPTH = 60
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|#.*")
 
 
 def read_document(path: str | Path) -> dict[str, Any]:
@@ -48,6 +50,8 @@ def parsed(text: str, name: str = "text", *, toml: bool = False) -> dict[str, An
                 text, object_pairs_hook=_table, parse_float=str, parse_int=str, parse_constant=_refuse_constant
             )
         )
+    except _NoNumber as error:
+        raise InputError(f"{name}, line {_line(error.word, text)}: {error}") from None
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     except (ValueError, RecursionError) as error:
@@ -77,8 +81,23 @@ def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+class _NoNumber(InputError):
+    """A literal that stands for no number."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(f"{word} is no number; write exact numbers such as 7/10")
+        self.word = word
+
+
 def _refuse_constant(word: str) -> Any:
-    raise InputError(f"{word} is no number; write exact numbers such as 7/10")
+    raise _NoNumber(word)
+
+
+def _line(word: str, text: str) -> int:
+    """Return the line, from 1, of the first bare ``word`` that is a value, quoted text and comments left out."""
+    value = re.compile(rf"(^|[=:,\[\s]){re.escape(word)}\s*($|[,\]}}])")
+    bare = (_QUOTED.sub("", line) for line in text.splitlines())
+    return next((i for i, line in enumerate(bare, 1) if value.search(line)), 1)
 
 
 def _finite(word: str) -> str:

@@ -5,7 +5,7 @@ Grammar: numbers as everywhere (``7``, ``0.7``, ``1e-3``), names, ``+ - * /``, `
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from flint import fmpq
 
@@ -29,9 +29,14 @@ FUNCTIONS: dict[str, Callable[[Sequence[fmpq]], fmpq]] = {
 ONE_ARGUMENT = ("floor", "ceil")
 
 
-def names_in(text: str) -> set[str]:
-    """Return the parameters that a formula mentions."""
-    return {t for t in _tokens(text) if (t[0].isalpha() or t[0] == "_") and t not in FUNCTIONS}
+class NoValue(InputError):
+    """A formula that is in order has no value at these numbers: a division by zero, a power that is no integer."""
+
+
+def names_in(text: str, known: Iterable[str]) -> set[str]:
+    """Return the names that a formula mentions; they have hyphens only where one of the ``known`` ones has."""
+    tokens = _tokens(text, hyphens=any("-" in name for name in known))
+    return {t for t in tokens if (t[0].isalpha() or t[0] == "_") and t not in FUNCTIONS}
 
 
 def evaluated(text: str, values: Mapping[str, fmpq]) -> fmpq:
@@ -40,7 +45,9 @@ def evaluated(text: str, values: Mapping[str, fmpq]) -> fmpq:
     Raises
     ------
     InputError
-        The text is no formula, a name has no value, or a division by zero; the message shows the place.
+        The text is no formula, or a name has no value; the message shows the place.
+    NoValue
+        A division by zero, a power that is no integer or too large, at these numbers.
 
     Examples
     --------
@@ -50,7 +57,7 @@ def evaluated(text: str, values: Mapping[str, fmpq]) -> fmpq:
     return _Reader(_tokens(text, hyphens=any("-" in name for name in values)), values).whole()
 
 
-def _tokens(text: str, *, hyphens: bool = True) -> list[str]:
+def _tokens(text: str, *, hyphens: bool) -> list[str]:
     if len(text) > MAX_LENGTH:
         raise InputError(f"a formula of {len(text)} characters; at most {MAX_LENGTH} are read")
     tokens, at, end = [], 0, len(text.rstrip())
@@ -98,7 +105,7 @@ class _Reader:
         while sign := self.next("*", "/"):
             factor = self.signed()
             if sign == "/" and factor == 0:
-                raise InputError("division by zero in a formula")
+                raise NoValue("division by zero in a formula")
             value = self.bounded(value * factor if sign == "*" else value / factor)
         return value
 
@@ -115,9 +122,9 @@ class _Reader:
         sign = -1 if self.next("-") else 1
         exponent = sign * self.atom()
         if exponent.q != 1 or abs(exponent) > MAX_POWER or (base == 0 and exponent < 0):
-            raise InputError(f"exponent {exponent} in a formula: integers from -{MAX_POWER} to {MAX_POWER} are allowed")
+            raise NoValue(f"exponent {exponent} in a formula: integers from -{MAX_POWER} to {MAX_POWER} are allowed")
         if max(int(base.p).bit_length(), int(base.q).bit_length()) * abs(int(exponent.p)) > MAX_BITS:
-            raise InputError(f"a number of more than {MAX_BITS} bits in a formula")
+            raise NoValue(f"a number of more than {MAX_BITS} bits in a formula")
         return base ** int(exponent.p)
 
     def atom(self) -> fmpq:
@@ -154,5 +161,5 @@ class _Reader:
 
     def bounded(self, x: fmpq) -> fmpq:
         if max(int(x.p).bit_length(), int(x.q).bit_length()) > MAX_BITS:
-            raise InputError(f"a number of more than {MAX_BITS} bits in a formula")
+            raise NoValue(f"a number of more than {MAX_BITS} bits in a formula")
         return x

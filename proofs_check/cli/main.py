@@ -25,6 +25,7 @@ COMMANDS = {
     "sweep": "parameter studies in a results store: resumed, exported, merged",
 }
 EXIT_INPUT, EXIT_UNDECIDED, EXIT_INTERNAL = 2, 3, 4
+EXIT_INTERRUPTED = 130  # as shells say it
 
 
 class Commands(click.Group):
@@ -48,6 +49,9 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise  # click ends quietly when nobody reads on
+        except KeyboardInterrupt as stop:
+            click.echo(f"exaq: interrupted{f'; {stop}' if str(stop) else ''}", err=True)
+            ctx.exit(EXIT_INTERRUPTED)
         except Exception as error:
             if ctx.params.get("debug"):
                 raise
@@ -89,7 +93,8 @@ def cli(debug: bool) -> None:
     """Exact analysis of ages of information and of load-balancing queues.
 
     Numbers are exact: 7/10, 0.7 and 7e-1 are one number.  Exit codes: 0 all hold, 1 a claim fails or a simulator
-    disagrees, 2 wrong input or no law exists, 3 undecided, 4 internal error.
+    disagrees, 2 wrong input or no law exists, 3 undecided, 4 internal error,
+    130 interrupted.
     """
 
 

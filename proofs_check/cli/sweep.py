@@ -14,7 +14,7 @@ from proofs_check.sweeps.cost import cost
 from proofs_check.sweeps.engine import Engine, dask, local
 from proofs_check.sweeps.phase_figure import checked_phase, phase_figure
 from proofs_check.sweeps.spec import Spec, read_spec
-from proofs_check.sweeps.study import Swept, missing, sweep
+from proofs_check.sweeps.study import Swept, sweep
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -62,13 +62,18 @@ def command(
     if dry_run and asked is not None:
         _dry(asked, store)
         return
+    for other in others:  # before a store is made
+        Store(other).close()
     done = None
     with Store(store, write=asked is not None or bool(others)) as held:
         for other in others:
             _merged(held, other)
         if asked is not None:
             with progress(asked.name, quiet=quiet) as report, _engine(engine, scheduler, jobs, asked) as chosen:
-                done = sweep(asked, held, executor=chosen, retry=retry, progress=report)
+                try:
+                    done = sweep(asked, held, executor=chosen, retry=retry, progress=report)
+                except KeyboardInterrupt:
+                    raise KeyboardInterrupt("what was finished is stored, the same command goes on") from None
             _told(done)
         rows = list(held.rows()) if files or (done and not any(s in VALUES for s in done.statuses)) else []
     mine = [row for row in rows if done is None or row[0].key in done.keys]
@@ -83,8 +88,9 @@ def command(
 def _dry(spec: Spec, path: Path) -> None:
     held = Store(path) if path.exists() else None
     try:
-        left, total = missing(spec, held), len(spec.questions())
-        click.echo(f"{spec.size} points, {total} answers, {total - len(left)} of them in the store")
+        asked, known = spec.questions(), held.statuses() if held is not None else {}
+        left = [q for q in asked if q.key not in known]
+        click.echo(f"{spec.size} points, {len(asked)} answers, {len(asked) - len(left)} of them in the store")
         if left:
             click.echo(f"{len(left)} to compute: {cost(left, held)}, shared by the workers")
         if spec.boundary:

@@ -1,5 +1,6 @@
 """Export of stored rows to CSV, JSON and Parquet: the same rows give the same bytes, whatever run made them."""
 
+import contextlib
 import csv
 import io
 import json
@@ -28,7 +29,7 @@ def export(rows: Iterable[tuple[Question, Answer]], path: str | Path, *, costs: 
     Raises
     ------
     InputError
-        Another ending, no rows, or Parquet without pyarrow.
+        Another ending, no rows, Parquet without pyarrow, or a place that cannot be written.
     """
     place = Path(path)
     checked_export(place)
@@ -36,10 +37,28 @@ def export(rows: Iterable[tuple[Question, Answer]], path: str | Path, *, costs: 
     if not ordered:
         raise InputError(f"export {place.name!r}: the store has no such rows yet; run the sweep first")
     content = FORMATS[place.suffix](ordered, costs)
-    new = place.with_name(place.name + "-new")
-    new.write_bytes(content)
-    new.replace(place)  # never half a file
+    written(place, content)
     return place
+
+
+def written(place: Path, content: bytes) -> None:
+    """Write a file whole or not at all.
+
+    Raises
+    ------
+    InputError
+        The disk is full, or the place cannot be written; nothing is left there.
+    """
+    new = place.with_name(place.name + "-new")
+    try:
+        new.write_bytes(content)
+        new.replace(place)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise InputError(
+            f"{place.name!r} cannot be written ({error.strerror}); make room, or give another place"
+        ) from None
 
 
 def checked_export(place: Path) -> None:

@@ -44,15 +44,15 @@ def _agree(store: Store, source: Store) -> None:
     known: dict[str, list[tuple[Question, Answer]]] = {}
     for question, answer in store.rows():
         known.setdefault(question.subject, []).append((question, answer))
-    against = [
+    against = dict.fromkeys(
         f"{question.label}: {said(mine)} here, {said(answer)} there"
         for question, answer in source.rows()
         for _, mine in known.get(question.subject, [])
         if mine.contradicts(answer)
-    ]
+    )
     if against:
         more = f" and {len(against) - 3} more" if len(against) > 3 else ""
-        listed = "; ".join(against[:3]) + more
+        listed = "; ".join(list(against)[:3]) + more
         raise Contradiction(
             f"store {source.path.name!r} contradicts {store.path.name!r}, nothing was merged: {listed}; one of them is"
             " wrong: keep both files and report it"

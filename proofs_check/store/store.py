@@ -7,7 +7,7 @@ page.  A damaged file is named and left as it is.
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,6 +17,8 @@ from proofs_check.store.question import Answer, Question, canonical, sha256
 
 APPLICATION = 0x65786171  # "exaq", in the header of the file
 FORMAT = 1
+BROKEN = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR")  # our own SQL is in order
+HEAD = 100  # bytes of the header of a SQLite file
 COLUMNS = ("key", "subject", "question", "status", "lower", "upper", "certain_digits", "reason", "method",
            "certificate", "seconds", "versions")  # fmt: skip
 _SCHEMA = f"""
@@ -49,7 +51,7 @@ class Store:
     """Rows (question, answer) in the SQLite file at ``path``.
 
     With ``write`` the file is made when it is not there, and no other process may write while this one is open.
-    The file is checked when it is opened.
+    The file is checked when it is opened: its structure, and for writing every row.
 
     Raises
     ------
@@ -61,23 +63,17 @@ class Store:
 
     def __init__(self, path: str | Path, *, write: bool = False) -> None:
         self.path, self.write = Path(path), write
-        self._lock: sqlite3.Connection | None = None
-        with _named(self.path):
+        with ExitStack() as opened, _named(self.path):
+            _checked_head(self.path, write)
             if write:
-                self._lock = _writer_lock(self.path)
-                try:
-                    _made(self.path)
-                except BaseException:
-                    self._lock.close()
-                    raise
-            elif not self.path.is_file():
-                raise StoreError(f"store {self.path.name!r} is not there; exaq sweep SPEC.toml --store FILE makes one")
-            try:
-                self._db = _connected(self.path, write)
-            except BaseException:
-                if self._lock is not None:
-                    self._lock.close()
-                raise
+                opened.callback(_writer_lock(self.path).close)
+                _made(self.path)
+            self._db = _connected(self.path, write)
+            opened.callback(self._db.close)
+            if write:  # a broken row would not be found by its key, and its question be answered again
+                for _ in self.rows():
+                    pass
+            self._opened = opened.pop_all()
 
     def __enter__(self) -> "Store":
         return self
@@ -86,10 +82,8 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        self._db.close()
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        if self._db is not None:
+            self._opened.close()
 
     def statuses(self) -> dict[str, str]:
         """Return the status of every row, by key."""
@@ -185,27 +179,44 @@ def _values(question: Question, answer: Answer) -> tuple[Any, ...]:
     return tuple(named[name] for name in COLUMNS)
 
 
+def _checked_head(path: Path, write: bool) -> None:
+    """Read the beginning of the file as bytes: what is no store is not touched, nor is anything made beside it."""
+    if not path.exists():
+        if write:
+            return
+        raise StoreError(f"store {path.name!r} is not there; exaq sweep SPEC.toml --store FILE makes one")
+    try:
+        head = b""
+        if path.is_file():
+            with path.open("rb") as file:
+                head = file.read(HEAD)
+    except OSError as error:
+        raise StoreError(f"store {path.name!r} cannot be read ({error.strerror}); give another --store") from None
+    if head[:16] != b"SQLite format 3\0" or int.from_bytes(head[68:72], "big") != APPLICATION:
+        raise StoreDamaged(
+            f"store {path.name!r} is no results store, or its beginning is lost; it was left as it is: give another"
+            " --store"
+        )
+    page, size = int.from_bytes(head[16:18], "big"), path.stat().st_size
+    if size % (page if page > 1 else 65536) and not _pending(path):
+        raise StoreDamaged(_damage(path, f"cut off after {size} bytes"))
+
+
 def _connected(path: Path, write: bool) -> sqlite3.Connection:
-    """Open and check the file: header, format, structure of every page."""
+    """Open and check the file: format, structure of every page, and for writing that the index fits the rows."""
     db = sqlite3.connect(_uri(path, "rw" if write else "ro"), uri=True, isolation_level=None, timeout=30)
     try:
         try:
-            (application,) = db.execute("PRAGMA application_id").fetchone()
+            (version,) = db.execute("PRAGMA user_version").fetchone()
         except sqlite3.OperationalError:
             if write or _pending(path):
                 raise
             db.close()  # a folder that cannot be written: nobody writes, the file is read as it stands
             db = sqlite3.connect(_uri(path, "ro") + "&immutable=1", uri=True, isolation_level=None)
-            (application,) = db.execute("PRAGMA application_id").fetchone()
-        (version,) = db.execute("PRAGMA user_version").fetchone()
-        if application != APPLICATION:
-            raise StoreDamaged(
-                f"store {path.name!r} is no results store, or its beginning is lost; it was left as it is: give another"
-                " --store"
-            )
+            (version,) = db.execute("PRAGMA user_version").fetchone()
         if version != FORMAT:
             raise StoreError(f"store {path.name!r} has format {version}, this version reads {FORMAT}; use a newer exaq")
-        (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        (state,) = db.execute(f"PRAGMA {'integrity' if write else 'quick'}_check(1)").fetchone()
         if state != "ok":
             raise StoreDamaged(_damage(path, state))
         if write:
@@ -261,7 +272,8 @@ def _named(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
-        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        decoding = isinstance(error, sqlite3.OperationalError) and not name
+        if decoding or name.startswith(BROKEN):
             raise StoreDamaged(_damage(path, str(error))) from None
         raise StoreError(f"store {path.name!r}: {_explained(name, str(error))}") from None
     except json.JSONDecodeError as error:

@@ -10,7 +10,7 @@ from typing import Any
 
 from exactchains.truth import InputError
 from proofs_check.store.question import METHODS
-from proofs_check.sweeps.guard import guarded
+from proofs_check.sweeps.guard import Guard, enlist, guarded
 from proofs_check.sweeps.spec import Limits
 from proofs_check.sweeps.work import answers
 
@@ -52,12 +52,17 @@ def local(jobs: int | None = None) -> Iterator[Engine]:
     """Give processes of this machine, one a core unless ``jobs`` says otherwise.
 
     Each worker thread owns one child process: a crash or a limit ends that process and costs one point, and when this
-    process is killed its children end by themselves.
+    process is killed its children end by themselves.  An error or Ctrl-C ends them at once.
     """
     count = jobs or os.cpu_count() or 1
-    executor = ThreadPoolExecutor(count)
+    guards: list[Guard] = []
+    executor = ThreadPoolExecutor(count, initializer=enlist, initargs=(guards,))
     try:
         yield Engine(executor, count, guard=True)
+    except BaseException:
+        for guard in guards:
+            guard.stop()
+        raise
     finally:
         executor.shutdown(cancel_futures=True)
 

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import IO, Any
 
@@ -36,6 +37,7 @@ class Guard:
         self._child: subprocess.Popen[str] | None = None
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._end: weakref.finalize[Any, Any] | None = None
+        self._stopped = False
 
     def answers(self, item: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return one answer for every quantity of an item."""
@@ -76,6 +78,12 @@ class Guard:
         self._child = self._end = None
         return code
 
+    def stop(self) -> None:
+        """End the child at once, from another thread; nothing more is computed."""
+        self._stopped = True
+        if (end := self._end) is not None:
+            end()
+
     def _send(self, item: Mapping[str, Any]) -> None:
         if self._child is None:
             self._start()
@@ -100,17 +108,20 @@ class Guard:
         return line
 
     def _start(self) -> None:
+        if self._stopped:
+            raise CancelledError
         memory = [] if self.limits.memory is None else [str(self.limits.memory)]
         root = str(Path(next(iter(proofs_check.__path__))).parent)
         path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-        self._child = subprocess.Popen(
-            [sys.executable, "-m", "proofs_check.sweeps.work", *memory],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            encoding="ascii",
-            env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
-        )
+        with _deaf():
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", "proofs_check.sweeps.work", *memory],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                encoding="ascii",
+                env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
+            )
         self._lines = queue.SimpleQueue()
         self._end = weakref.finalize(self, _ended, self._child)
         threading.Thread(target=_collect, args=(self._child.stdout, self._lines), daemon=True).start()
@@ -145,12 +156,31 @@ def _collect(lines: IO[str] | None, into: "queue.SimpleQueue[str | None]") -> No
     into.put(None)
 
 
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Block Ctrl-C in this thread, and so in the processes it starts: whoever started them ends them."""
+    if not hasattr(signal, "pthread_sigmask"):  # not a Unix system
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 _here = threading.local()
+
+
+def enlist(guards: list[Guard]) -> None:
+    """Add the guard of this thread, once it has one, to ``guards``."""
+    _here.guards = guards
 
 
 def guarded(items: Iterable[Mapping[str, Any]], limits: Limits) -> list[list[dict[str, Any]]]:
     """Return the answers to several items, computed by the one guarded child of this thread."""
     if getattr(_here, "limits", None) != limits:
         _here.guard, _here.limits = Guard(limits), limits
+        getattr(_here, "guards", []).append(_here.guard)
     guard: Guard = _here.guard
     return [guard.answers(item) for item in items]

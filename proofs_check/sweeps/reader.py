@@ -9,7 +9,7 @@ from exactchains.number import nearest_double, parse
 from exactchains.truth import InputError
 from proofs_check.arithmetic import names_in
 from proofs_check.catalogue import find
-from proofs_check.catalogue.model import Model
+from proofs_check.catalogue.model import Model, Parameter
 from proofs_check.sweeps.axis import values
 from proofs_check.sweeps.spec import Axis, Comparison, Limits, Spec
 from proofs_check.tables.spec_reader import SpecReader
@@ -38,7 +38,7 @@ class Reader(SpecReader):
             quantities,
             axes,
             self._words(data.get("parameters", {}), "parameters"),
-            self._linked(data.get("linked", {})),
+            self._linked(data, axes),
             indices,
             self._digits(data.get("digits", 15)),
             self._limits(data.get("limits", {})),
@@ -114,10 +114,17 @@ class Reader(SpecReader):
             raise self.error(key, 'a number or text is needed, such as 3, 0.7 or "7/10"')
         return str(x).strip()
 
-    def _linked(self, data: Any) -> dict[str, str]:
+    def _linked(self, data: Mapping[str, Any], axes: tuple[Axis, ...]) -> dict[str, str]:
         """Return the formulas, in an order in which each needs only those before it."""
-        left, found = self._words(data, "linked"), {}
-        needs = {name: self._try(f"linked.{name}", partial(names_in, text)) for name, text in left.items()}
+        left, found = self._words(data.get("linked", {}), "linked"), {}
+        known = {*left, *data.get("parameters", {}), *(name for axis in axes for name in axis)}
+        needs = {name: self._try(f"linked.{name}", partial(names_in, text, known)) for name, text in left.items()}
+        for name, mentioned in needs.items():
+            if foreign := sorted(mentioned - known):
+                listed = ", ".join(sorted(known - {name}))
+                raise self.error(
+                    f"linked.{name}", f"{foreign[0]!r} in a formula is no parameter here; names are {listed}"
+                )
         while left:
             ready = [name for name in left if not needs[name] & set(left)]
             if not ready:
@@ -175,20 +182,25 @@ class Reader(SpecReader):
         return Comparison(**words, parameters=chosen)
 
     def _once(self, spec: Spec, models: list[Model]) -> None:
-        """Refuse parameters that no model has, that are given twice, or that are missing."""
+        """Refuse parameters that no model has, that are given twice, that are missing, and words that are no values."""
         places = {f"parameters.{name}": name for name in spec.parameters}
         places |= {f"linked.{name}": name for name in spec.linked}
+        words: dict[str, tuple[str, ...]] = {name: (word,) for name, word in spec.parameters.items()}
         for axis in spec.axes:
             for name in axis:
                 at = next((f"zip[{i}].{name}" for i, a in enumerate(self._zips(spec)) if a is axis), f"grid.{name}")
                 places[at] = name
+            words |= axis
         seen: dict[tuple[str, str], str] = {}
         for key, name in places.items():
             takers = [m for m in models if any(name in (p.name, p.symbol) for p in m.parameters)]
             if not takers:
                 self._try(key, partial(models[0].parameter, name))
             for model in takers:
-                one = (model.name, model.parameter(name).name)
+                p = model.parameter(name)
+                for word in words.get(name, ()):
+                    self._try(key, partial(_spelled, p, word))
+                one = (model.name, p.name)
                 if one in seen:
                     raise self.error(key, f"{one[1]} is given twice, here and as {seen[one]}; give it once")
                 seen[one] = key
@@ -199,3 +211,11 @@ class Reader(SpecReader):
 
     def _zips(self, spec: Spec) -> list[Axis]:
         return [axis for axis in spec.axes if len(axis) > 1]
+
+
+def _spelled(p: Parameter, word: str) -> None:
+    """Refuse a word that is no number, or no choice; numbers that a model does not allow are answers of the sweep."""
+    if p.kind in ("rational", "integer"):
+        parse(word, p.name)
+    elif p.kind == "choice":
+        p.read(word)

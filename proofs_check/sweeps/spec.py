@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any
 
+from flint import fmpq
+
 from exactchains.document import parsed, read_document
 from exactchains.number import parse
 from exactchains.truth import InputError
-from proofs_check.arithmetic import evaluated
+from proofs_check.arithmetic import NoValue, evaluated, names_in
 from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Model, spelled
 from proofs_check.store.question import Question
@@ -70,15 +73,25 @@ class Spec:
             yield self.words({name: x for part in chosen for name, x in part.items()})
 
     def words(self, point: Mapping[str, str]) -> dict[str, str]:
-        """Return all parameters at a point of the axes: fixed ones and linked ones added."""
+        """Return all parameters at a point of the axes: fixed ones and linked ones added.
+
+        A formula without a value at this point leaves the reason in the place of the number: models refuse it.
+        """
         words = {**self.parameters, **point}
-        numbers = {name: parse(x, name) for name, x in words.items() if _is_number(x)}
+        if not self.linked:
+            return words
+        numbers = {name: x for name, word in words.items() if (x := _number(word)) is not None}
         for name, formula in self.linked.items():
             try:
                 numbers[name] = evaluated(formula, numbers)
+                words[name] = str(numbers[name])
+            except NoValue as error:
+                words[name] = str(error).replace("a formula", formula)
             except InputError as error:
-                raise InputError(f"linked.{name}: {error}") from None
-            words[name] = str(numbers[name])
+                lost = sorted(names_in(formula, words) & {*point, *self.linked} - numbers.keys())
+                if not lost:
+                    raise InputError(f"linked.{name}: {error}") from None
+                words[name] = f"no number {lost[0]} in {formula}"
         return words
 
     def questions(self) -> list[Question]:
@@ -105,7 +118,7 @@ def parameters(model: Model, words: Mapping[str, str], *, strict: bool) -> dict[
     try:
         return spelled(model.read(own))
     except InputError:
-        return {name: str(parse(x)) if _is_number(x) else x for name, x in own.items()}
+        return {name: x if (number := _number(x)) is None else str(number) for name, x in own.items()}
 
 
 def read_spec(path: str | Path) -> Spec:
@@ -133,9 +146,10 @@ def from_text(text: str, name: str = "sweep") -> Spec:
     return Reader(name, f"{name}.toml", text).spec(data)
 
 
-def _is_number(word: str) -> bool:
+@lru_cache(10_000)
+def _number(word: str) -> fmpq | None:
+    """Return the number that a word spells; None where it spells none."""
     try:
-        parse(word)
+        return parse(word)
     except InputError:
-        return False
-    return True
+        return None

@@ -9,6 +9,7 @@ from typing import Any
 
 from exactchains.truth import InputError
 from proofs_check.store import Answer, Question, Store
+from proofs_check.store.export import written
 from proofs_check.store.question import TRANSIENT
 from proofs_check.sweeps.crossings import Bracket, Search, searches
 from proofs_check.sweeps.engine import Engine, local
@@ -132,9 +133,7 @@ class _Run:
         folder = self.store.path.with_suffix(".certificates")
         folder.mkdir(exist_ok=True)
         path = folder / f"{question.key}.json"
-        new = path.with_suffix(".new")
-        new.write_text(proof, encoding="utf-8")
-        new.replace(path)
+        written(path, proof.encode("utf-8"))
         return answer | {"certificate": f"{folder.name}/{path.name}"}
 
 

@@ -1,8 +1,10 @@
 """The results store: lossless, sealed, one writer; damage is named, contradictions are errors, exports repeat."""
 
 import csv
+import errno
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -204,8 +206,8 @@ def test_a_cut_file_is_named_or_whole_and_never_touched(path, tmp_path):
         cut.write_bytes(content[:size])
         for write in (False, True):
             try:
-                with Store(cut, write=write) as store:
-                    found = {q.key: answer for q, answer in store.rows()}
+                with Store(cut, write=write) as store:  # a writer is told before it has read or written anything
+                    found = whole if write else {q.key: answer for q, answer in store.rows()}
             except StoreDamaged as error:
                 assert "cut.sqlite" in str(error) and "\n" not in str(error)
             else:
@@ -226,6 +228,7 @@ def test_a_flipped_bit_is_named_or_harmless(path, tmp_path, data):
     try:
         found = rows(bad)
     except StoreError as error:
+        assert isinstance(error, StoreDamaged) or "has format" in str(error)
         assert "flipped.sqlite" in str(error)
     else:
         assert found == rows(path)
@@ -241,9 +244,25 @@ def test_every_flip_inside_a_number_is_found(path, tmp_path):
         bad.write_bytes(content[: at + k] + bytes([content[at + k] ^ 1]) + content[at + k + 1 :])
         with Store(bad) as store, pytest.raises(StoreDamaged, match=rf"{k}.sqlite.*does not match its seal"):
             list(store.rows())
-        with Store(bad, write=True) as store, pytest.raises(StoreDamaged, match="seal"):
-            store.put([(question(71), exact(fmpq(71, 129)))])
-        assert bad.read_bytes()[: len(content)][at + k] == content[at + k] ^ 1
+        before = bad.read_bytes()
+        with pytest.raises(StoreDamaged, match="seal"):
+            Store(bad, write=True)
+        assert bad.read_bytes() == before
+
+
+def test_a_writer_is_refused_where_a_key_is_broken(path, tmp_path):
+    """Such a row would not be found, and its question be answered again beside it."""
+    key, content = question(71).key.encode(), path.read_bytes()
+    row = content.index(b"exact71/12971/129")
+    at = content.rindex(key, 0, row)
+    bad = tmp_path / "b.sqlite"
+    bad.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+    before = bad.read_bytes()
+    with Store(bad) as store, pytest.raises(StoreDamaged, match=r"b\.sqlite"):
+        list(store.rows())
+    with pytest.raises(StoreDamaged, match=r"b\.sqlite"):
+        Store(bad, write=True)
+    assert bad.read_bytes() == before
 
 
 def test_foreign_files_are_left_alone(tmp_path):
@@ -260,6 +279,9 @@ def test_foreign_files_are_left_alone(tmp_path):
         with pytest.raises(StoreDamaged, match=file.name):
             Store(file, write=True)
         assert file.read_bytes() == before
+    assert {file.name for file in tmp_path.iterdir()} == {"notes.sqlite", "other.sqlite"}  # nothing is made beside them
+    with pytest.raises(StoreDamaged, match="no results store"):
+        Store(tmp_path, write=True)
     with pytest.raises(StoreError, match="not there"):
         Store(tmp_path / "missing.sqlite")
     with pytest.raises(StoreError, match=r"nowhere.*folder"):
@@ -410,3 +432,15 @@ def test_exports_that_cannot_be_are_refused(tmp_path):
     with pytest.raises(InputError, match="no such rows"):
         export([], tmp_path / "a.csv")
     assert not list(tmp_path.iterdir())
+
+
+def test_an_export_that_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text("older")
+
+    def full(_new, _place):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(InputError, match=r"a\.csv.*No space left.*make room"):
+        export(ROWS, tmp_path / "a.csv")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("a.csv", "older")]

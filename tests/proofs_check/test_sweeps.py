@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from fractions import Fraction
 from multiprocessing import get_context
 from pathlib import Path
@@ -25,6 +25,7 @@ from proofs_check.catalogue import find
 from proofs_check.cli.main import cli
 from proofs_check.store import Store, StoreError, export
 from proofs_check.sweeps import boundary, from_text, missing, sweep
+from proofs_check.sweeps import guard as guard_module
 from proofs_check.sweeps.axis import values
 from proofs_check.sweeps.cost import cost
 from proofs_check.sweeps.engine import Engine, local
@@ -109,7 +110,8 @@ def test_formulas_are_exact_arithmetic(formula):
 
 def test_formulas_follow_precedence_and_name_their_needs():
     assert evaluated("2 - 3 - 4*5^2/10 + -2^2", {}) == -15
-    assert names_in("max(lam, 1 - mu) + floor(lam)") == {"lam", "mu"}
+    assert names_in("max(lam, 1-mu) + floor(lam-mu)", ["lam", "mu"]) == {"lam", "mu"}
+    assert names_in("1-p-r", ["p-r"]) == {"p-r"}
 
 
 @pytest.mark.parametrize("text", ["", "1 +", "(1", "1/0", "2^x", "2^(1/2)", "9^999^9", "a b", "f(1)", "floor(1, 2)",
@@ -132,9 +134,20 @@ def test_points_are_the_product_of_grid_and_zips_with_links():
 
 
 def test_links_may_need_links_in_any_order():
-    text = CONSTANT.replace("mu = 1", "") + '[linked]\nmu = "at + lam"\nat = "2*lam"\n'
+    text = CONSTANT.replace("mu = 1", "") + '[linked]\nmu = "at-0+lam"\nat = "2*lam"\n'
     spec = from_text(text.replace('"mean_queue"', '"age_ccdf"'))
     assert next(spec.points()) == {"lam": "1/10", "mu": "3/10", "at": "1/5"}
+
+
+def test_a_link_without_a_value_costs_its_own_points_only(tmp_path):
+    """1 + 1/(10*lam - 2)^2 has no value at 1/5, and ``at`` needs it."""
+    text = SPEC.replace("11/10", "3/10").replace("mu = 1", '[linked]\nmu = "1 + 1/(10*lam - 2)^2"\nat = "mu/4"')
+    with Store(tmp_path / "b.sqlite", write=True) as store:
+        done = sweep(from_text(text.replace('"mean_queue", "age_mean"', '"age_ccdf"')), store, executor=Here())
+        refused = [(q, a) for q, a in store.rows() if a.status == "refused"]
+    assert done.statuses == {"exact": 2, "refused": 1}
+    ((question, answer),) = refused
+    assert question.parameters["lam"] == "1/5" and "division by zero in 1 + 1/(10*lam - 2)^2" in answer.reason
 
 
 @pytest.mark.parametrize(
@@ -151,6 +164,11 @@ def test_links_may_need_links_in_any_order():
         (("1/10..11/10", "2..1"), "line 7: grid.lam: "),
         (('"1/10..11/10 step 1/10"', "[]"), "line 7: grid.lam: the list is empty"),
         (('"1/10..11/10 step 1/10"', "true"), "line 7: grid.lam: a number or text is needed"),
+        (("mu = 1", '[linked]\nmu = "1/(lam - 1/10) + la"'), "line 6: linked.mu: "),
+        (("mu = 1", "mu = [1, # nan\n nan]"), "line 6: nan is no number"),
+        (("mu = 1", "mu = +inf"), "line 5: +inf is no number"),
+        (("mu = 1", 'mu = "l"'), "line 5: parameters.mu: mu = 'l' is no number"),
+        (('"1/10..11/10 step 1/10"', '[0.5, "o.6"]'), "line 7: grid.lam: lam = 'o.6' is no number"),
         (("mu = 1", '[linked]\nmu = "lam +"'), "line 6: linked.mu: "),
         (("mu = 1", '[linked]\nmu = "mu + 1"'), "line 6: linked.mu: mu need each other"),
         (("mu = 1", "mu = 1\n[limits]\nseconds = 0"), "line 7: limits.seconds: a number > 0"),
@@ -266,6 +284,8 @@ def test_time_memory_and_crashes_cost_one_answer_each():
     assert [a["status"] for a in guard.answers(HOG)] == ["memory"]
     assert [a["status"] for a in guard.answers(QUICK)] == ["exact"] * 2
     child = guard._child.pid
+    os.kill(child, signal.SIGINT)  # Ctrl-C is for whoever started it
+    assert [a["status"] for a in guard.answers(QUICK)] == ["exact"] * 2 and guard._child.pid == child
     os.kill(child, signal.SIGKILL)  # somebody else ends it: started again, nothing lost
     assert [a["status"] for a in guard.answers(QUICK)] == ["exact"] * 2 and guard._child.pid != child
     guard.limits = Limits(0.01)
@@ -360,6 +380,19 @@ def alive(group: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs signals")
+def test_an_interrupt_ends_the_workers_at_once():
+    with pytest.raises(KeyboardInterrupt), local(1) as engine:
+        assert engine.submit([QUICK], Limits()).result()[0][0]["status"] == "exact"
+        child = engine.executor.submit(lambda: guard_module._here.guard._child.pid).result()
+        os.kill(child, signal.SIGSTOP)  # a point that never ends
+        future = engine.submit([QUICK], Limits())
+        raise KeyboardInterrupt
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+    assert isinstance(future.exception(), CancelledError)
 
 
 # Where signs change
@@ -527,6 +560,20 @@ def test_errors_are_one_line(run, words, code, says):
     Path("a.txt").write_text("")
     Path("unstable.toml").write_text(SPEC.replace('"1/10..11/10 step 1/10"', "2"))
     assert says in run(*words, code=code).splitlines()[-1]
+
+
+def test_an_interrupted_sweep_says_how_to_go_on(run, monkeypatch):
+    def stopped(*_words, **_more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("proofs_check.cli.sweep.sweep", stopped)
+    out = run("study.toml", "--store", "a.sqlite", code=130)
+    assert out == "exaq: interrupted; what was finished is stored, the same command goes on\n"
+
+
+def test_a_store_that_is_not_there_is_not_merged_into_a_new_one(run):
+    assert "gone.sqlite" in run("--store", "new.sqlite", "--merge", "gone.sqlite", code=2)
+    assert not list(Path().glob("new.sqlite*"))
 
 
 def test_contradicting_stores_exit_with_one(run):
