@@ -73,7 +73,7 @@ def _at(law: "LevelLaw", sums: Summation, bits: int, digits: int, levels: int) -
         _close(mean[1] - mean[0], mean[1], digits)
         conclusion = {
             "levels": system.levels(measure, levels),
-            "mean_level": _outward(*mean, sums.prec),
+            "mean_level": outward(*mean, sums.prec),
             "decay": [rational_text(x) for x in decay],
         }
     return certificate("level-law", level_problem(law.chain, boundary=True), conclusion, proof)
@@ -218,7 +218,7 @@ class _System:
         for n in range(count + 1):
             pairs = zip(rows[0].entries(), rows[1].entries(), strict=True)
             ends = [(fmpq(x, scale * totals[1]), fmpq(y, scale * totals[0])) for x, y in pairs]
-            found.append([_outward(x, y, self.law.prec) for x, y in ends])
+            found.append([outward(x, y, self.law.prec) for x, y in ends])
             if n == 0:
                 rows = [fmpz_mat([x[self.width : self.width + self.size]]) for x in measure]
             else:
@@ -279,7 +279,7 @@ def _floor(x: arb) -> int:
     return int(x.mid().floor().mid().fmpq().p)
 
 
-def _outward(low: fmpq, high: fmpq, bits: int) -> list[str]:
+def outward(low: fmpq, high: fmpq, bits: int) -> list[str]:
     """Return the two ends, rounded outwards to about ``bits`` bits where that is shorter."""
     if low == high and int(low.q).bit_length() <= 2 * bits:
         return [rational_text(low)] * 2

@@ -7,7 +7,9 @@ P(level > N) <= pi_N up w / (eta min w), and n <= r^(n-N-1) (N+1) (r/(r-1))^2 do
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import flint
 import numpy as np
@@ -42,12 +44,28 @@ class DependentLaw:
     levels: list[list[Enclosure]]
     mean_level: Enclosure
     beyond: fmpq
+    chain: DependentChain = field(repr=False)
+    outside: Tail = field(repr=False)
+    digits: int = 15
 
     def level(self, n: int) -> list[Enclosure]:
         """Return P(level = n, phase) for every phase."""
         if not 0 <= n < len(self.levels):
             raise InputError(f"level {n}: levels 0 to {len(self.levels) - 1} were watched; ask for more digits")
         return self.levels[n]
+
+    @cached_property
+    def certificate(self) -> dict[str, Any]:
+        """A certificate of kind *dependent-law* for the first levels and the mean level.
+
+        Raises
+        ------
+        Undecided
+            No integers of one size hold the law.
+        """
+        from exactchains.solvers.dependent_certificate import dependent_certificate
+
+        return dependent_certificate(self)
 
 
 @one_thread
@@ -75,7 +93,7 @@ def dependent_law(chain: DependentChain, *, digits: int = 15) -> DependentLaw:
             found = True
             with flint.ctx.workprec(math.ceil(3.33 * digits) + EXTRA + 2 * last):
                 try:
-                    law = _law(chain, last, tail)
+                    law = _law(chain, last, tail, digits)
                 except Undecided:
                     raise Undecided(
                         f"levels 0 to {last} may hold states that never lead above them: leave such states out,"
@@ -121,7 +139,7 @@ def _pressed(chain: DependentChain, ratio: fmpq, n: int) -> list[list[fmpq]]:
     return found
 
 
-def _law(chain: DependentChain, last: int, tail: Tail) -> DependentLaw:
+def _law(chain: DependentChain, last: int, tail: Tail, digits: int) -> DependentLaw:
     rows = _mixtures(chain, last)
     up = chain.block("up", last)
     price = [sum((x * w for x, w in zip(row, tail.weights, strict=True)), fmpq(0)) for row in up]
@@ -136,7 +154,8 @@ def _law(chain: DependentChain, last: int, tail: Tail) -> DependentLaw:
     means = [sum((n * sum(levels[n], arb(0)) for n in range(last + 1)), arb(0)) for levels in rows]
     low, high = min(ball_ends(x)[0] for x in means), max(ball_ends(x)[1] for x in means)
     far = (last + 1) * (tail.ratio / (tail.ratio - 1)) ** 2  # bounds n r^(N + 1 - n) above N
-    return DependentLaw(found, Enclosure(max(low, fmpq(0)) * (1 - beyond), high + above * far), beyond)
+    mean = Enclosure(max(low, fmpq(0)) * (1 - beyond), high + above * far)
+    return DependentLaw(found, mean, beyond, chain, tail, digits)
 
 
 def _enclosure(low: fmpq, high: fmpq, beyond: fmpq) -> Enclosure:
@@ -144,9 +163,29 @@ def _enclosure(low: fmpq, high: fmpq, beyond: fmpq) -> Enclosure:
 
 
 def _mixtures(chain: DependentChain, last: int) -> list[list[list[arb]]]:
-    """Return, for every phase of return to the last level, the law of levels 0..last as balls.
+    """Return, for every phase of return to the last level, the law of levels 0..last as balls."""
+    inverses, found = pivots(chain, last), []
+    for j in phases_of_return(chain, last):
+        levels = left_solution(chain, inverses, [*([] for _ in range(last)), unit(chain, j)])
+        total = sum((x for level in levels for x in level), arb(0))
+        found.append([[x / total for x in level] for level in levels])
+    return found
 
-    The pivots S_n = -(local_n + down_n S_(n-1)^-1 up_(n-1)) have row sums up_n 1: no subtraction is needed.
+
+def phases_of_return(chain: DependentChain, last: int) -> list[int]:
+    """Return the phases of the last level in which it can be entered from above."""
+    returns = chain.block("down", last + 1)
+    return [j for j in range(chain.phases) if any(row[j] != 0 for row in returns)]
+
+
+def unit(chain: DependentChain, j: int) -> list[arb]:
+    return [arb(int(i == j)) for i in range(chain.phases)]
+
+
+def pivots(chain: DependentChain, last: int) -> list[arb_mat]:
+    """Return the inverses of S_n = -(local_n + down_n S_(n-1)^-1 up_(n-1)) as balls.
+
+    Their row sums are up_n 1: no subtraction is needed.
     """
     m, inverses = chain.phases, []
     off = arb_mat(chain.block("local", 0))
@@ -158,14 +197,19 @@ def _mixtures(chain: DependentChain, last: int) -> list[list[list[arb]]]:
             off = arb_mat(chain.block("local", n + 1)) + arb_mat(chain.block("down", n + 1)) * inverses[n] * arb_mat(up)
             for i in range(m):
                 off[i, i] = arb(0)
-    returns = chain.block("down", last + 1)
-    found = []
-    for j in (j for j in range(m) if any(row[j] != 0 for row in returns)):
-        row = arb_mat([[inverses[last][j, k] for k in range(m)]])
-        levels = [row.entries()]
-        for n in range(last, 0, -1):
-            row = row * arb_mat(chain.block("down", n)) * inverses[n - 1]
-            levels.append(row.entries())
-        total = sum((x for level in levels for x in level), arb(0))
-        found.append([[x / total for x in level] for level in reversed(levels)])
-    return found
+    return inverses
+
+
+def left_solution(chain: DependentChain, inverses: list[arb_mat], right: list[list[arb]]) -> list[list[arb]]:
+    """Return x with x (-T) = right, level by level; an empty level is zero."""
+    m, last = chain.phases, len(inverses) - 1
+    carried = [arb_mat([level or [arb(0)] * m]) for level in right]
+    for n in range(last):
+        if any(x != 0 for x in carried[n].entries()):
+            carried[n + 1] += carried[n] * inverses[n] * arb_mat(chain.block("up", n))
+    row = carried[last] * inverses[last]
+    found = [row]
+    for n in range(last, 0, -1):
+        row = (carried[n - 1] + row * arb_mat(chain.block("down", n))) * inverses[n - 1]
+        found.append(row)
+    return [list(level.entries()) for level in reversed(found)]

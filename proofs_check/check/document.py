@@ -26,6 +26,7 @@ KINDS = {
     "level-drift": "recurrence",
     "rates": "rate_matrix",
     "level-law": "level_law",
+    "dependent-law": "dependent_law",
     "poisson": "infinite",
     "fixed-point": "fixed_point",
     "comparison": "comparison",
