@@ -12,11 +12,13 @@ from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ, SpeedAwareJIQ
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
-from meanfield.models.pools import Pools
+from meanfield.models.pools import Pools, whole
 from meanfield.models.random import RandomBySpeed
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 
 __all__ = ["FluidPoint", "OptimalResponse", "equilibrium", "optimal_response", "separate_loads"]
+
+MOST_DIGITS = 1000
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def equilibrium(policy: Policy, *, digits: int = 30) -> FluidPoint:
     ------
     P3, P4; SED and waiting jobs: ours.
     """
-    pools, load = policy.pools, policy.load
+    pools, load, digits = policy.pools, policy.load, whole(digits, "digits", "give", most=MOST_DIGITS)
     best = optimal_response(pools, load)
     capacity, boundary = fmpq(0), False
     for pool in pools:

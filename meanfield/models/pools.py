@@ -123,4 +123,13 @@ class Pools:
         return ",".join(f"{p.fraction}:{p.speed}" for p in self.pools)
 
 
+def whole(x: Any, name: str, words: str, *, least: int = 1, most: int | None = None) -> int:
+    """Return ``x`` as an integer in a range; the message says ``words`` before "an integer"."""
+    if isinstance(x, bool) or not hasattr(x, "__index__") or int(x) < least:
+        raise InputError(f"{name} = {x!r}: {words} an integer >= {least}")
+    if most is not None and int(x) > most:
+        raise InputError(f"{name} = {x!r}: {words} an integer of at most {most}")
+    return int(x)
+
+
 EQUAL = Pools((Pool(fmpq(1), fmpq(1)),))

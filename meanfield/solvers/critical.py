@@ -6,10 +6,12 @@ from exactchains.domain import Balls, ball_ends
 from exactchains.enclosure import Enclosure
 from exactchains.truth import Undecided
 from meanfield.models.noisy import PowerOfD, error_polynomial
+from meanfield.models.pools import whole
 
 __all__ = ["beyond_recursion", "critical_response"]
 
 MAX_TERMS = 1_000_000
+MOST_DIGITS = 2000
 FIRST = 1000
 LONG = fmpq(1, 20_000)  # 1 - load below which the plain recursion takes a million terms for a few digits
 
@@ -43,7 +45,7 @@ def critical_response(policy: PowerOfD, *, digits: int) -> Enclosure:
     ------
     Ours; :math:`b u^2 - b^2 u^3 \le u - h(u) \le b u^2` is part of claim noisy.independent.critical-constant.
     """
-    d, load = policy.d, policy.load
+    d, load, digits = policy.d, policy.load, whole(digits, "digits", "give", most=MOST_DIGITS)
     with Balls(int(3.4 * digits) + 80).working():
         h = error_polynomial(d, policy.eps, fmpq_poly([0, 1]))
         cubic = [arb(c) for c in (h * fmpq_poly([1, fmpq(d - 1, 2)]) - fmpq_poly([0, 1])).coeffs()[3:]]

@@ -11,6 +11,7 @@ from exactchains.enclosure import Enclosure
 from exactchains.number import Rational, rational
 from exactchains.truth import InputError
 from meanfield.models.noisy import PowerOfD
+from meanfield.models.pools import whole
 from meanfield.solvers.fixed_point import fixed_point
 
 __all__ = ["Region", "against_random", "crossings", "regions"]
@@ -18,6 +19,7 @@ __all__ = ["Region", "against_random", "crossings", "regions"]
 Relation = Literal["less", "greater", "undecided"]
 Bounds = tuple[fmpq | None, fmpq | None]  # lower and upper; None: infinity
 Mean = Callable[[fmpq], Bounds]
+MOST_DIGITS = 100
 NEAR = fmpq(1, 1000)  # distance to the stability limit, relative, below which tails are too long to add up
 
 
@@ -88,7 +90,7 @@ def against_random(policy: PowerOfD, *, digits: int = 20, upper: Rational | None
     (2d-1)\lambda)`; everywhere it is at most that of random when :math:`\varepsilon \le 1/d`.  Between, both means
     increase with the load (the equilibrium of a larger load is a super-solution of a smaller one).
     """
-    d, eps = policy.d, policy.eps
+    d, eps, digits = policy.d, policy.eps, whole(digits, "digits", "give", most=MOST_DIGITS)
     stable = policy.stability_limit(None)
     last = rational(upper, "upper") if upper is not None else (stable if policy.g is None else fmpq(99, 100))
     if not 0 < last <= stable:

@@ -6,20 +6,22 @@ from typing import Any
 
 import flint
 import numpy as np
-from flint import acb_mat, arb, arb_mat
+from flint import acb_mat, arb, arb_mat, fmpq
 
-from exactchains.domain import Balls, Floats
+from exactchains.domain import QQ, Balls, Floats
 from exactchains.enclosure import Enclosure
 from exactchains.number import rational
 from exactchains.solvers.threads import one_thread
 from exactchains.symbolic import Fractions
 from exactchains.truth import InputError, Undecided
+from meanfield.models.pools import whole
 
 __all__ = ["Equilibrium", "equilibrium_near"]
 
 Field = Callable[[Sequence[Any]], Sequence[Any]]
 STEPS = 60
-MOST = 40
+MOST, MOST_DIGITS = 40, 1000
+PLAIN = "write it in +, -, *, / and whole powers, without abs, max or if, exact constants as fmpq or integers"
 
 
 @dataclass(frozen=True)
@@ -77,13 +79,13 @@ def equilibrium_near(field: Field, start: Sequence[Any], *, total: Any = None, d
     >>> print(found.values[0].digits(12), found.stability)
     1.41421356237 attracting
     """
-    begin = [rational(x, "start") for x in start]
-    if not 1 <= len(begin) <= MOST or digits < 1:
-        raise InputError(f"start has {len(begin)} entries, digits = {digits}: 1 to {MOST} entries, at least one digit")
+    begin, digits = [rational(x, "start") for x in start], whole(digits, "digits", "give", most=MOST_DIGITS)
+    if not 1 <= len(begin) <= MOST:
+        raise InputError(f"start has {len(begin)} entries: 1 to {MOST} are allowed")
     names = Fractions(*(f"x{i}" for i in range(len(begin))))
-    rows = [names.convert(row) for row in field(names.gens)]
-    if len(rows) != len(begin):
-        raise InputError(f"field: {len(rows)} derivatives of {len(begin)} variables; one derivative for each variable")
+    plain = _rational(field, names)
+    _require_same(field, plain, begin)
+    rows = [*plain]
     if total is not None:
         if sum(rows, names.convert(0)) != 0:
             raise InputError("field: the derivatives do not add up to 0, so the total is not kept; leave total out")
@@ -95,10 +97,36 @@ def equilibrium_near(field: Field, start: Sequence[Any], *, total: Any = None, d
             box = _proved(rows, slopes, [arb(x) for x in middle], bits)
             if box is not None and all(_precise(x, digits) for x in box):
                 values = tuple(Enclosure.of(x) for x in box)
+                _require_same(field, plain, [x.mid().fmpq() for x in box])
                 return Equilibrium(values, _stability(slopes, box, total is not None))
     raise Undecided(
         f"no equilibrium is proved near {middle}: the Jacobian is singular there or {digits} digits too many"
     )
+
+
+def _rational(field: Field, names: Fractions) -> list[Any]:
+    """Return the derivatives as rational functions."""
+    try:
+        rows = [names.convert(row) for row in field(names.gens)]
+    except Exception as error:  # whatever a user's rule raises on symbols
+        raise InputError(f"field stops with {type(error).__name__}: {error}; {PLAIN}") from error
+    if len(rows) != len(names.gens):
+        raise InputError(f"field: {len(rows)} derivatives of {len(names.gens)} variables; give one for each variable")
+    return rows
+
+
+def _require_same(field: Field, rows: list[Any], x: list[fmpq]) -> None:
+    """Refuse a field that is another function of numbers than of symbols: its branches have no meaning for these."""
+    try:
+        values = [rational(v, "field") for v in field(x)]
+        same = all(v == _at(row, x, QQ) for v, row in zip(values, rows, strict=True))
+    except ZeroDivisionError:
+        return
+    except Exception as error:  # whatever a user's rule raises on exact numbers
+        raise InputError(f"field stops with {type(error).__name__}: {error}; {PLAIN}") from error
+    if not same:
+        where = ", ".join(str(v)[:20] for v in x)
+        raise InputError(f"field has branches, and another at {where} than on symbols; {PLAIN}")
 
 
 def _newton(rows: list[Any], slopes: list[list[Any]], x: list[float]) -> list[float]:

@@ -7,12 +7,15 @@ from flint import arb, fmpq, fmpq_poly
 
 from exactchains.domain import QQ, Balls, ball_ends
 from exactchains.enclosure import Enclosure
-from exactchains.truth import DoesNotExist, InputError
+from exactchains.truth import DoesNotExist
 from meanfield.models.noisy import PowerOfD
+from meanfield.models.pools import whole
 from meanfield.solvers.critical import critical_response
 from meanfield.solvers.fixed_point import fixed_point
 
 __all__ = ["heavy_traffic_offset", "heavy_traffic_slope", "light_traffic"]
+
+MOST_ORDER, MOST_DIGITS = 60, 1000
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,7 @@ def light_traffic(policy: PowerOfD, *, order: int) -> list[fmpq]:
     >>> light_traffic(PowerOfD("1/2", d=2, g=1, eps="1/2"), order=2)
     [1, 1, -1]
     """
-    if order < 0:
-        raise InputError(f"order = {order}: an integer >= 0")
+    order = whole(order, "order", "give", least=0, most=MOST_ORDER)
     size = order + 2
     one, load = _Series(fmpq_poly([1]), size), _Series(fmpq_poly([0, 1]), size)
     x = [one, load, *(0 * one for _ in range(size))]
@@ -94,6 +96,7 @@ def heavy_traffic_offset(policy: PowerOfD, *, digits: int = 15) -> Enclosure:
         Errors at every gap with :math:`\varepsilon > 1/d`, or d = 1, or d = 2 with :math:`\varepsilon = 1/2`: the mean
         response does not grow like a logarithm.
     """
+    digits = whole(digits, "digits", "give", most=MOST_DIGITS)
     if policy.g is None and policy.d * policy.eps == 1 and policy.d > 2:
         mean = critical_response(policy, digits=digits + 3)
     else:
@@ -112,6 +115,7 @@ def heavy_traffic_slope(policy: PowerOfD, *, digits: int = 15) -> Enclosure:
     DoesNotExist
         The mean response does not grow like a logarithm.
     """
+    digits = whole(digits, "digits", "give", most=MOST_DIGITS)
     with Balls(int(3.4 * digits) + 64).working():
         return Enclosure.of(_slope(policy))
 

@@ -4,16 +4,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar, overload
+from typing import Any, ClassVar, TypeVar, overload
 
 from flint import fmpq, fmpz
 
 from exactchains.enclosure import Enclosure
 from exactchains.number import nearest_double, text, wire
 from exactchains.solvers.threads import one_thread
-from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
+from exactchains.truth import DoesNotExist, PrecisionExhausted, Undecided
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
+from meanfield.models.pools import whole
 from meanfield.solvers import bounds as sides
 from meanfield.solvers.bounds import Bounds, Dyadic
 from meanfield.solvers.krawczyk import SampledPoint, sampled_equilibrium
@@ -24,12 +25,14 @@ __all__ = ["FixedPoint", "fixed_point"]
 
 BITS = math.log2(10)
 MOST_GUARD = 6644  # bits of 1e2000
-MOST_GAP = 400  # a few seconds
+MOST_GAP, MOST_DIGITS, MOST_LEVELS = 400, 10_000, 10_000  # a few seconds
 
 
 @dataclass(frozen=True)
 class FixedPoint:
     """The equilibrium of the limit, enclosed: tails x_1..x_K, the mean queue, and the proof of both."""
+
+    uniqueness: ClassVar[str] = "among sequences with finite sum"
 
     policy: PowerOfD
     tails: list[tuple[fmpq, fmpq]]
@@ -43,8 +46,7 @@ class FixedPoint:
 
     def tail(self, k: int) -> Enclosure:
         """Return the fraction of servers with at least ``k`` jobs."""
-        if k < 0:
-            raise InputError(f"index {k}: levels are 0, 1, 2, ...")
+        k = whole(k, "index", "levels are counted by", least=0)
         if k <= 1:
             return Enclosure.exact(self.policy.load if k else 1)
         if k > self.levels:
@@ -123,8 +125,8 @@ def fixed_point(policy: Policy, *, digits: int = 30, levels: int = 0) -> FixedPo
     """
     if not isinstance(policy, PowerOfD):
         return sampled_equilibrium(policy, digits=digits, levels=levels)
-    if digits < 1:
-        raise InputError(f"digits = {digits}: at least one digit is needed")
+    digits = whole(digits, "digits", "give", most=MOST_DIGITS)
+    levels = whole(levels, "levels", "give", least=0, most=MOST_LEVELS)
     limit = policy.stability_limit(None)
     if policy.load >= limit:
         raise DoesNotExist(

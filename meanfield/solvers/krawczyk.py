@@ -24,6 +24,7 @@ from exactchains.solvers.threads import one_thread
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 from meanfield.closed_forms import FluidPoint, separate_loads
 from meanfield.models.policy import Policy
+from meanfield.models.pools import whole
 from meanfield.solvers.krawczyk_certificate import Witness, document
 from meanfield.solvers.sampled import Rule, Shares, rule_of, shares
 
@@ -33,6 +34,7 @@ Array = NDArray[Any]
 SMALLEST = 1 / 50  # step of the continuation, in log(1/(1 - load))
 FIRST = 0.1  # load at which the continuation starts
 MOST_LEVELS = 400  # of all pools together
+MOST_DIGITS = 1000
 SLOPE_BITS = 96
 DEEPEST = 650.0  # -log of what doubles still hold
 
@@ -95,8 +97,8 @@ def sampled_equilibrium(policy: Policy, *, digits: int = 30, levels: int = 0) ->
     >>> sampled_equilibrium(PoolPowerOfD("1/2:3/2,1/2:1/2", "1/2"), digits=12).mean_response.digits(12)
     '1.79723031341'
     """
-    if digits < 1:
-        raise InputError(f"digits = {digits}: at least one digit is needed")
+    digits = whole(digits, "digits", "give", most=MOST_DIGITS)
+    levels = whole(levels, "levels", "give", least=0, most=MOST_LEVELS)
     if separate_loads(policy) is not None:
         raise InputError("d = 1: every queue is M/M/1, in closed form; meanfield.balancing_quantity gives its values")
     limit = policy.stability_limit(None)

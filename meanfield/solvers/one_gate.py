@@ -11,11 +11,13 @@ from exactchains.solvers.stationary import stationary
 from exactchains.truth import InputError, PrecisionExhausted
 from meanfield.finite import ServerChain, exact_chain
 from meanfield.models.policy import Policy
+from meanfield.models.pools import whole
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 
 __all__ = ["Gate", "one_gate"]
 
 MAX_STATES = 60_000
+MOST_DIGITS = 1000
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ def one_gate(policy: Policy, *, n: int, digits: int, most: int = MAX_STATES) -> 
     PrecisionExhausted
         The box would need too many states.
     """
+    n, digits = whole(n, "n", "give"), whole(digits, "digits", "give", most=MOST_DIGITS)
     if n < 2 or not (isinstance(policy, SpeedAwareJSQ) or (isinstance(policy, JSQ) and policy.counts == "jobs")):
         raise InputError(f"{type(policy).__name__}, n = {n}: the one-gate bound needs JSQ or speed-aware JSQ, n >= 2")
     decay = -n * math.log10(nearest_double(policy.load))

@@ -10,14 +10,16 @@ from scipy.linalg import solve_continuous_lyapunov, solve_sylvester
 
 from exactchains.number import nearest_double
 from exactchains.solvers.threads import one_thread
-from exactchains.truth import InputError, Undecided
+from exactchains.truth import Undecided
 from meanfield.models.noisy import PowerOfD
+from meanfield.models.pools import whole
 from meanfield.solvers.fixed_point import fixed_point
 
 __all__ = ["Refinement", "refinement"]
 
 Vector = NDArray[np.float64]
 NEGLIGIBLE = {1: 1e-14, 2: 1e-10}  # tails that are left out, by the order of the correction
+MOST_BUFFER = 200
 DEEPEST = 30  # levels up to which the second correction is solved for
 
 
@@ -34,6 +36,7 @@ class Refinement:
 
     def mean_queue(self, n: int) -> float:
         """Return the refined estimate of the mean number of jobs at one of ``n`` servers."""
+        n = whole(n, "n", "give")
         last = 0.0 if self.second is None else self.second.sum() / n**2
         return float(self.limit.sum() + self.correction.sum() / n + last)
 
@@ -56,7 +59,7 @@ def refinement(policy: PowerOfD, *, order: int = 1, buffer: int | None = None) -
     Raises
     ------
     InputError
-        The order is neither 1 nor 2, or a buffer below 1.
+        The order is neither 1 nor 2, or the buffer out of 1 to 200, 30 for the second.
     Undecided
         More levels matter than the second correction is solved for.
 
@@ -65,10 +68,9 @@ def refinement(policy: PowerOfD, *, order: int = 1, buffer: int | None = None) -
     Gast and Van Houdt, A refined mean field approximation (2017); Gast, Bortolussi and Tribastone, Size expansions of
     mean field approximation (2018).  Without replacement the sampling polynomial itself is expanded in 1/n.
     """
-    if order not in NEGLIGIBLE:
-        raise InputError(f"order = {order!r}: allowed are 1 | 2")
-    if buffer is not None and buffer < 1:
-        raise InputError(f"buffer = {buffer}: at least one job fits at a server")
+    order = whole(order, "order", "give", most=2)
+    if buffer is not None:
+        buffer = whole(buffer, "buffer", "give", most=DEEPEST if order == 2 else MOST_BUFFER)
     point = fixed_point(policy, digits=15)
     x = np.array([nearest_double(low) for low, _ in point.tails])
     if buffer is None:

@@ -17,12 +17,14 @@ from exactchains.truth import InputError, Undecided
 from meanfield.flow import drift
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
+from meanfield.models.pools import whole
 from meanfield.solvers.regimes import Regime, pieces_of
 from meanfield.solvers.sampled import rule_of, shares
 
 __all__ = ["Regime", "Trajectory", "ValidatedState", "trajectory", "validated"]
 
 LEVELS = 60
+MOST_LEVELS, MOST_POINTS, MOST_TIME = 1000, 100_000, 10_000
 
 Vector = NDArray[np.float64]
 
@@ -78,9 +80,9 @@ def trajectory(
     InputError
         The start is no nonincreasing sequence in [0, 1], or longer than ``levels``; no positive time, or no points.
     """
+    levels = whole(levels, "levels", "give", most=MOST_LEVELS)
     first = _start(start, levels)
-    if points < 1:
-        raise InputError(f"points = {points}: at least one listed time")
+    points = whole(points, "points", "give", most=MOST_POINTS)
     pools, domain = len(policy.pools), Floats()
     x0 = np.zeros((pools, levels))
     x0[:, : len(first)] = [domain.convert(x) for x in first]
@@ -88,6 +90,8 @@ def trajectory(
     end = domain.convert(rational(until, "until"))
     if end <= 0:
         raise InputError(f"until = {until}: a positive time")
+    if policy.d is None and end > MOST_TIME:
+        raise InputError(f"until = {until}: {type(policy).__name__} is followed by its regimes up to time {MOST_TIME}")
     times = np.linspace(0.0, end, points)
     if policy.d is None:
         return _joined_pieces(policy, x0, times)
@@ -193,9 +197,11 @@ def validated(
     InputError
         The start is no nonincreasing sequence in [0, 1], or longer than ``levels``; no positive time, or no steps.
     """
+    levels = whole(levels, "levels", "give", most=MOST_LEVELS)
     first, end = _start(start, levels), rational(until, "until")
-    if steps < 1 or end <= 0:
-        raise InputError(f"steps = {steps}, until = {end}: at least one step to a positive time")
+    steps = whole(steps, "steps", "give", most=MOST_POINTS)
+    if end <= 0:
+        raise InputError(f"until = {end}: a positive time")
     balls = Balls(64)
     with balls.working():
         h = arb(end / steps)

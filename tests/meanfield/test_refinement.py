@@ -60,8 +60,8 @@ def test_random_routing_has_no_correction_of_any_order():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"order": 3}, InputError, "allowed are 1 | 2"),
-        ({"buffer": 0}, InputError, "at least one job"),
+        ({"order": 3}, InputError, "order = 3: give an integer of at most 2"),
+        ({"buffer": 0}, InputError, "buffer = 0: give an integer >= 1"),
         ({"order": 2}, Undecided, "up to 30 levels"),
     ],
 )
