@@ -1,5 +1,6 @@
 """Known wrong readings of an age: what each would report instead, computed exactly."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,7 +8,7 @@ from flint import fmpq
 
 from aoi_tools.models.law import AT_SUCCESS, SAMPLING, Sampling
 from aoi_tools.models.schedules import Schedule
-from aoi_tools.models.schemes import Actual, Delayed, Feedback, Generalised, Periodic
+from aoi_tools.models.schemes import Actual, Delayed, Feedback, Generalised, Lossy, Periodic
 from aoi_tools.solvers.age import age_quantity
 from exactchains.enclosure import Enclosure
 from exactchains.truth import DoesNotExist, InputError, Undecided
@@ -67,6 +68,7 @@ def _readings(scheme: Any, quantity: str, index: int | None) -> Iterator[tuple[s
         yield late, lambda: _sum(value("slot_second_moment"), _affine(value("slot_mean"), 2, 1))
     if quantity == "slot_variance":
         yield "second moment instead of variance", lambda: value("slot_second_moment")
+        yield "standard deviation instead of variance", lambda: _root(value("slot_variance"))
     if quantity == "failure":
         yield "fraction of usable updates instead of failures", lambda: _affine(value("failure"), -1, 1)
         yield late, lambda: Enclosure.exact(1)
@@ -106,6 +108,18 @@ def _schemes(scheme: Any, quantity: str, index: int | None) -> Iterator[tuple[st
             ("alpha is ignored: every difference is small", lambda: Feedback(actual, differential)),
             ("alpha and 1 - alpha swapped", lambda: Generalised(actual, differential, 1 - scheme.alpha)),
         ]
+    if isinstance(scheme, Delayed):
+        less = scheme.delay - 1
+        others += [
+            ("feedback arrives one slot later", lambda: Delayed(actual, differential, scheme.delay + 1)),
+            ("feedback arrives one slot sooner",
+             lambda: Delayed(actual, differential, less) if less else Feedback(actual, differential)),
+        ]  # fmt: skip
+    if isinstance(scheme, Lossy):
+        others += [
+            ("no feedback is lost", lambda: Feedback(actual, differential)),
+            ("loss and 1 - loss swapped", lambda: Lossy(actual, differential, 1 - scheme.loss)),
+        ]
     for fault, make in others:
         yield fault, lambda make=make: age_quantity(make(), quantity, index=index, digits=DIGITS).enclosure
 
@@ -117,6 +131,10 @@ def _swapped(scheme: Any) -> Any:
 def _with(scheme: Any, actual: Any, differential: Any) -> Any:
     extra = [getattr(scheme, name) for name in ("q", "alpha", "loss", "delay") if hasattr(scheme, name)]
     return type(scheme)(actual, differential, *extra)
+
+
+def _root(x: Enclosure) -> Enclosure:
+    return Enclosure.of(math.sqrt(float((x.lower + x.upper) / 2)))
 
 
 def _affine(x: Enclosure, slope: int | fmpq, shift: int | fmpq) -> Enclosure:

@@ -90,6 +90,8 @@ def _readings(model: Model, words: dict[str, str], quantity: str, index: int | N
             "waiting time: the time in service is left out",
             lambda: _scaled(_minus(value("mean_queue"), value("tail", 1)), 1 / find(model.name).read(words)["lam"]),
         )
+    if quantity == "tail" and index is not None and "n" in words:
+        yield "number of servers instead of their fraction", lambda: _scaled(value("tail", index), int(words["n"]))
     if quantity == "tail" and index is not None:
         yield "strictly more than k jobs instead of at least k", lambda: value("tail", index + 1)
         yield "exactly k jobs instead of at least k", lambda: _minus(value("tail", index), value("tail", index + 1))

@@ -1,5 +1,6 @@
 """Known wrong readings of a classic queue: what each would report instead."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Model, spelled
 from proofs_check.simulators.birth_death import birth_death
 from proofs_check.simulators.diagnosis import Suspect
+from proofs_check.simulators.service import SERVICES, service_moments, transforms
 
 DIGITS = 12
 Value = Callable[[], Enclosure]
@@ -55,6 +57,9 @@ def _quantities(model: Model, words: dict[str, str], quantity: str, index: int |
             lambda: ratio(value("mean_queue"), value("mean_wait"), value("mean_response")),
         )
         yield "time in the system instead of number", lambda: value("mean_response")
+        if model.name in ("dm1", "gm1"):
+            mu = find(model.name).read(words)["mu"]
+            yield "number found by arrivals instead of its time average", lambda: scaled(value("mean_wait"), mu)
         if "c" in words:
             yield "per server instead of in total", lambda: scaled(value("mean_queue"), fmpq(1, int(words["c"])))
     if quantity == "tail" and index is not None:
@@ -106,12 +111,20 @@ def _ages(model: Model, words: dict[str, str], quantity: str) -> Iterator[tuple[
                 "event-weighted: the mean of the mid-points between deliveries, each counted once",
                 lambda: plus(value("mean_response"), Enclosure.exact(half)),
             )
-        if model.name == "mm1":
-            yield "age counted from the start of service instead of generation", lambda: from_service(words)
-            yield (
-                "age set to 0 at a delivery instead of the update's own age",
-                lambda: Enclosure.exact(1 / find("mm1").parameter("lam").read(words["lam"])),
-            )
+        if model.name in SERVICES:
+            lam, service = find(model.name).read(words)["lam"], SERVICES[model.name](find(model.name).read(words))
+            yield "age counted from the start of service instead of generation", lambda: from_service(lam, service)
+            yield "age set to 0 at a delivery instead of the update's own age", lambda: from_delivery(lam, service)
+    if quantity in ("age_variance", "peak_variance"):
+        mean, other = ("age_mean", "peak") if quantity == "age_variance" else ("peak_mean", "age")
+        yield "second moment instead of variance", lambda: plus(value(quantity), square(value(mean)))
+        yield "standard deviation instead of variance", lambda: root(value(quantity))
+        yield (
+            "variance of the peak age instead of the age"
+            if other == "peak"
+            else "variance of the age instead of the peak age",
+            lambda: value(f"{other}_variance"),
+        )
     if quantity == "peak_mean":
         yield "mean age instead of peak age", lambda: value("age_mean")
         if model.name in FIRST_COME:
@@ -159,19 +172,35 @@ DISCIPLINES = {
 }
 
 
-def from_service(words: dict[str, str]) -> Enclosure:
-    r"""Return the mean age of M/M/1 counted from the start of service.
+def from_service(lam: fmpq, service: Any) -> Enclosure:
+    r"""Return the mean age of M/G/1 counted from the start of service.
 
-    lam E[S D + D^2 / 2] over departures: D is exponential (Burke), and E[S D] = 1/mu^2 + E[S; left empty] / lam with
-    E[S e^{-lam T}] = (1 - rho)(1 + rho) mu / (lam + mu)^2.
+    lam E[S D + D^2 / 2], D the time from a departure to the next: E[S D] = (E S)^2 + E[S; left empty] / lam, and a job
+    leaves an empty queue when nobody comes while it waits and is served:
+
+    .. math:: E[S; empty] = E[S e^{-\lambda S}]\, E[e^{-\lambda W}] = (1 - \rho) E[S e^{-\lambda S}] / E[e^{-\lambda S}]
     """
-    read = find("mm1").parameter("lam").read
-    lam, mu = read(words["lam"]), read(words["mu"])
-    if lam >= mu:
-        raise DoesNotExist("no stationary age: lam >= mu")
-    rho = lam / mu
-    empty = (1 - rho) * (1 + rho) * mu / (lam + mu) ** 2
-    return Enclosure.exact(lam * (1 / mu**2 + empty / lam) + 1 / lam)
+    rate, mean = float(lam), service_moments(service)[0]
+    plain, tilted = transforms(service, rate)
+    empty = (1 - rate * mean) * tilted / plain
+    return plus(from_delivery(lam, service), Enclosure.of(rate * (mean**2 + empty / rate)))
+
+
+def from_delivery(lam: fmpq, service: Any) -> Enclosure:
+    """Return the mean time since the last departure of M/G/1, lam E[D^2] / 2: D is S, and idle time if left empty."""
+    rate, (mean, second, *_) = float(lam), service_moments(service)
+    if rate * mean >= 1:
+        raise DoesNotExist("no stationary age: the load is at least 1")
+    idle = 1 - rate * mean
+    return Enclosure.of(rate * second / 2 + idle * mean + idle / rate)
+
+
+def square(x: Enclosure) -> Enclosure:
+    return Enclosure(x.lower**2, x.upper**2, x.rigor)
+
+
+def root(x: Enclosure) -> Enclosure:
+    return Enclosure.of(math.sqrt(float((x.lower + x.upper) / 2)))
 
 
 def scaled(x: Enclosure, factor: fmpq) -> Enclosure:

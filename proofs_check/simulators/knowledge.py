@@ -5,15 +5,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from aoi_tools.models.queues import Deterministic, Erlang, law
 from proofs_check.catalogue.model import Model
 from proofs_check.simulators import age_suspects, balancing_suspects, classic_suspects
 from proofs_check.simulators.birth_death import BirthDeath, birth_death
 from proofs_check.simulators.diagnosis import Suspect
 from proofs_check.simulators.empty_start import Length, queue_suspects, server_suspects
 from proofs_check.simulators.observed import Observed
-from proofs_check.simulators.planning import age_variance_constant, poisson_jobs_variance, service_moments
+from proofs_check.simulators.planning import age_variance_constant, poisson_jobs_variance
 from proofs_check.simulators.rates import Known
+from proofs_check.simulators.service import SERVICES, service_moments
 from proofs_check.simulators.slot_ages import OBSERVABLES
 from proofs_check.simulators.statistics import VARIANCE
 
@@ -48,11 +48,6 @@ def knowledge(model: Model, values: Mapping[str, Any], thing: Any) -> Knowledge:
 
 JOB_SHAPES = ("Jobs", "JobStream", "Vectors")
 PER_JOB = ("mean_wait", "mean_response", "peak_mean")
-SERVICES: dict[str, Callable[[Mapping[str, Any]], Any]] = {  # Poisson arrivals, first come first served
-    "mm1": lambda values: Erlang(values["mu"]),
-    "md1": lambda values: Deterministic(1 / values["mu"]),
-    "mg1": lambda values: law(values["service"]),
-}
 IN_USES = {"age_mean": "slot_mean", "age_variance": "slot_variance"}  # ages in channel uses from those in slots
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags, eye, lil_matrix
 from scipy.sparse.linalg import splu
 
-from aoi_tools.models.queues import Deterministic, Erlang
 from exactchains.domain import Floats as FloatDomain
 from exactchains.truth import DoesNotExist, InputError
 from proofs_check.simulators.pieces import Floats
@@ -110,16 +109,6 @@ def poisson_jobs_variance(lam: float, moments: Sequence[float], *, served: bool,
     squares = c * c + x2 + e * s2 + 4 * k * k * x2 * s2 + k * k * s4
     mixed = c * x1 + c * e * s1 + 2 * c * k * x1 * s1 + c * k * s2 + e * x1 * s1 + 2 * k * x2 * s1
     return squares + 2 * (mixed + k * x1 * s2 + 2 * e * k * x1 * s2 + e * k * s3 + 2 * k * k * x1 * s3)
-
-
-def service_moments(law: Any) -> list[float]:
-    """Return E S, .., E S^4 of a service law."""
-    if isinstance(law, Deterministic):
-        return [float(law.time) ** k for k in range(1, 5)]
-    if isinstance(law, Erlang):
-        return [math.prod(range(law.phases, law.phases + k)) / float(law.rate) ** k for k in range(1, 5)]
-    parts = [(float(weight), service_moments(part)) for weight, part in law.parts]
-    return [sum(weight * moments[k] for weight, moments in parts) for k in range(4)]
 
 
 def generator_variance(Q: csr_matrix, f: Floats) -> float:
