@@ -3,8 +3,6 @@
 from fractions import Fraction
 from typing import Any
 
-import sympy
-
 from proofs_check.check.cells import System, system
 from proofs_check.check.farkas import exponential_slope
 from proofs_check.lyapunov.finding import Finding, Row, certified, law, queues, ray, state
@@ -63,24 +61,25 @@ def formula(
     s: System, row: tuple[int, int, list[Fraction], list[Fraction]], weights: list[Fraction], at: Fraction
 ) -> str:
     """Return the rate that one coordinate of a cell allows, as a function of the base y."""
+    import sympy
+
+    def exact(x: Fraction) -> Any:
+        return sympy.Rational(x.numerator, x.denominator)
+
     y = sympy.Symbol("y", positive=True)
     cell, join = s.cells[row[0]]
     come, go = s.flows(cell, join)
     support = next(servers for r, servers in cell.supports() if r == row[1])
-    size = sum(_exact(weights[s.pool[i]]) * y ** cell.base[i] for i in support)
+    size = sum(exact(weights[s.pool[i]]) * y ** cell.base[i] for i in support)
     growth = sum(
-        _exact(weights[s.pool[i]]) * y ** cell.base[i] * (_exact(go[i]) * (1 - 1 / y) - _exact(come[i]) * (y - 1))
+        exact(weights[s.pool[i]]) * y ** cell.base[i] * (exact(go[i]) * (1 - 1 / y) - exact(come[i]) * (y - 1))
         for i in support
     )
     top, bottom = sympy.fraction(sympy.cancel(growth / size))
     factor, parts = sympy.factor_list(top)
-    turned = [sympy.factor(f * (-1 if f.subs(y, _exact(at)) < 0 else 1)) ** power for f, power in parts]
+    turned = [sympy.factor(f * (-1 if f.subs(y, exact(at)) < 0 else 1)) ** power for f, power in parts]
     text = "*".join(f"({f})" for f in [*turned, sympy.factor(abs(factor) / bottom)])
     return text.replace("**", "^")
-
-
-def _exact(x: Fraction) -> sympy.Rational:
-    return sympy.Rational(x.numerator, x.denominator)
 
 
 def best_base(s: System) -> Fraction | None:

@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from proofs_check.check.boxes import Box
 from proofs_check.check.counterexample import HOLDS
@@ -150,6 +149,8 @@ class Floats:
 
 def _descents(f: Ratio, relation: str, domain: Domain, box: Box, seconds: float) -> Iterator[Point]:
     """Yield minimisers of the violated side, from random starts."""
+    from scipy.optimize import minimize
+
     names = list(domain.names)
     if not names:
         return

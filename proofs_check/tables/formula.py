@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import sympy
-
 from exactchains.symbolic import Fractions
 from proofs_check.check.expression import expression
 from proofs_check.check.polynomial import variable
@@ -55,6 +53,8 @@ def formula(x: Any, field: Fractions) -> Formula:
 
 def _factored(poly: Any, names: tuple[str, ...]) -> tuple[Fraction, Factors]:
     """Return a number and the factors with multiplicity; each factor begins with a positive term."""
+    import sympy
+
     number, factors = sympy.factor_list(poly.as_expr(), *map(sympy.Symbol, names))
     scale, found = Fraction(int(number.p), int(number.q)), []
     for factor, power in factors:
