@@ -11,7 +11,8 @@ from flint import fmpq
 from exactchains.chain import FiniteChain
 from exactchains.domain import QQ, Domain
 from exactchains.truth import InputError
-from meanfield.models.policy import Loads, Policy, Server, routed
+from meanfield.models.policy import Loads, Policy, Server, checked, routed
+from meanfield.models.pools import whole
 
 __all__ = ["ServerChain", "exact_chain", "labelled_chain", "reward"]
 
@@ -95,9 +96,7 @@ def exact_chain(policy: Policy, *, n: int, buffer: int, domain: Domain = QQ) -> 
     InputError
         ``n`` does not fit the pools or the sample size, ``buffer`` is below 1, or there are too many states.
     """
-    policy.check(n)
-    if not isinstance(buffer, int) or buffer < 1:
-        raise InputError(f"buffer = {buffer!r}: at least one job must fit; give an integer buffer >= 1")
+    n, buffer = checked(policy, n), whole(buffer, "buffer", "at least one job must fit; give")
     if prod(comb(m + buffer, min(m, buffer, 40)) for m in policy.pools.sizes(n)) > MAX_STATES:  # 40: no huge numbers
         raise InputError(
             f"n = {n}, buffer = {buffer}: more than {MAX_STATES} states; give fewer servers or less buffer"
@@ -145,7 +144,9 @@ def labelled_chain(policy: Policy, *, n: int, buffer: int) -> tuple[list[tuple[i
 
     It is the definition that the lumped chain is tested against, for small systems.
     """
-    policy.check(n)
+    n, buffer = checked(policy, n), whole(buffer, "buffer", "at least one job must fit; give")
+    if n > 20 or (buffer + 1) ** n > MAX_STATES:
+        raise InputError(f"n = {n}, buffer = {buffer}: more than {MAX_STATES} labelled states; give fewer servers")
     pool_of = [j for j, size in enumerate(policy.pools.sizes(n)) for _ in range(size)]
     states = sorted(product(range(buffer + 1), repeat=n), key=lambda q: (sum(q), q))
     place = {q: i for i, q in enumerate(states)}

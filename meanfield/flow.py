@@ -6,7 +6,9 @@ from typing import Any
 from flint import fmpq
 
 from exactchains.domain import QQ, Domain
+from exactchains.number import rational
 from exactchains.symbolic import Fractions
+from exactchains.truth import InputError
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.policy import Policy
 
@@ -41,6 +43,8 @@ def drift(policy: Policy, tails: Tails, *, domain: Domain = QQ, load: Any = None
     >>> drift(PowerOfD("1/2"), [[1, QQ.convert("1/2"), QQ.convert("1/8"), 0]])
     [[0, -1/128, 1/128]]
     """
+    if domain is QQ:
+        tails = _exact(policy, tails)
     with domain.working():
         rate = domain.convert(policy.load) if load is None else load
         joined = policy.limit_law(tails, domain)
@@ -55,6 +59,13 @@ def drift(policy: Policy, tails: Tails, *, domain: Domain = QQ, load: Any = None
                 ]
             )
         return found
+
+
+def _exact(policy: Policy, tails: Any) -> list[list[fmpq]]:
+    rows = [x if isinstance(x, Sequence) and not isinstance(x, str) else () for x in tails or ()]
+    if len(rows) != len(policy.pools) or not all(rows):
+        raise InputError(f"tails = {tails!r:.60}: give a list x_0 = 1, x_1, .. for each of {len(policy.pools)} pools")
+    return [[rational(v, "tail") for v in x] for x in rows]
 
 
 def jacobian(policy: Policy, depth: int) -> tuple[Fractions, list[list[Any]]]:

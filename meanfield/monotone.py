@@ -2,17 +2,20 @@
 
 from collections.abc import Callable
 from itertools import accumulate, combinations, combinations_with_replacement, product
+from math import comb, prod
 from typing import Any
 
 from flint import fmpq
 
 from exactchains.truth import InputError
 from meanfield.finite import moved
-from meanfield.models.policy import Loads, Policy
+from meanfield.models.policy import Loads, Policy, checked
+from meanfield.models.pools import whole
 
 __all__ = ["monotonicity_violation"]
 
 Arrivals = list[tuple[Loads, Any]]
+MOST_STATES = 3000  # whose pairs are compared
 
 
 def monotonicity_violation(
@@ -35,9 +38,11 @@ def monotonicity_violation(
     >>> monotonicity_violation(PowerOfD("1/2", d=2, g=1, eps="1/2"), n=3, most=4) is None
     True
     """
-    policy.check(n)
+    n, most = checked(policy, n), whole(most, "most", "the loads that are tried go up to", least=0)
     below = _order(policy, order)
     sizes = policy.pools.sizes(n)
+    if n > 12 or prod(comb(size + most, size) for size in sizes) > MOST_STATES:
+        raise InputError(f"n = {n}, most = {most}: more than {MOST_STATES} loads or 12 servers; lower them")
     queues = [list(combinations_with_replacement(range(most + 1), size)) for size in sizes]
     states = list(product(*queues))
     arrivals = {s: [(moved(s, j, k, 1), x) for (j, k), x in policy.law(s).items()] for s in states}

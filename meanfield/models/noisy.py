@@ -10,10 +10,12 @@ from flint import fmpq
 from exactchains.domain import QQ, Domain
 from exactchains.number import rational
 from exactchains.truth import InputError
-from meanfield.models.policy import Law, Loads, Policy, Server, evenly, load_of
-from meanfield.models.pools import EQUAL, Pools
+from meanfield.models.policy import Law, Loads, Policy, Server, evenly, load_of, sample_size
+from meanfield.models.pools import EQUAL, Pools, whole
 
 __all__ = ["PowerOfD", "error_polynomial"]
+
+MOST_GAP = 10_000
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,10 @@ class PowerOfD(Policy):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "load", load_of(self.load))
-        if not isinstance(self.d, int) or isinstance(self.d, bool) or self.d < 1:
-            raise InputError(f"d = {self.d!r}: the number of sampled servers is an integer >= 1")
-        if self.g is not None and (not isinstance(self.g, int) or isinstance(self.g, bool) or self.g < 0):
-            raise InputError(f"g = {self.g!r}: the gap is an integer >= 0, or None for errors at every gap")
+        object.__setattr__(self, "d", sample_size(self))
+        if self.g is not None:
+            words = "None for errors at every gap, or the gap,"
+            object.__setattr__(self, "g", whole(self.g, "g", words, least=0, most=MOST_GAP))
         if not hasattr(self.eps, "field"):
             object.__setattr__(self, "eps", rational(self.eps, "eps"))
             if not 0 <= self.eps <= 1:

@@ -12,14 +12,28 @@ from flint import fmpq
 
 from exactchains.domain import QQ, Domain
 from exactchains.number import rational
-from exactchains.truth import InputError
-from meanfield.models.pools import EQUAL, Pools
+from exactchains.truth import DoesNotExist, InputError, Undecided
+from meanfield.models.pools import EQUAL, Pools, whole
 
-__all__ = ["Class", "Loads", "Policy", "Server", "class_shares", "evenly", "load_of", "routed"]
+__all__ = [
+    "Class",
+    "Loads",
+    "Policy",
+    "Server",
+    "checked",
+    "class_shares",
+    "evenly",
+    "load_of",
+    "routed",
+    "sample_size",
+]
 
 Class = tuple[int, int]  # (pool, jobs)
 Loads = tuple[tuple[int, ...], ...]  # for each pool, the numbers of jobs at its servers, ascending
 Law = dict[Class, Any]
+
+MOST_SAMPLED = 1000  # servers that a job samples
+MOST_SAMPLES = 500_000  # ordered samples of classes that are listed for one state
 
 
 class Server(NamedTuple):
@@ -36,7 +50,8 @@ def load_of(load: Any) -> Any:
         return load
     exact = rational(load, "load")
     if not 0 < exact < 1:
-        raise InputError(f"load = {exact}: a load lies strictly between 0 and 1; at 1 or more every queue grows")
+        why = "without arrivals there is nothing to balance" if exact <= 0 else "at 1 or more every queue grows"
+        raise InputError(f"load = {exact}: a load lies strictly between 0 and 1; {why}")
     return exact
 
 
@@ -105,6 +120,11 @@ class Policy:
             yield [Server(j, speeds[j], q) for j, pool in enumerate(loads) for q in pool], fmpq(1)
             return
         classes = [(Server(j, speeds[j], q), pool.count(q)) for j, pool in enumerate(loads) for q in sorted(set(pool))]
+        if len(classes) ** self.d > MOST_SAMPLES:
+            raise InputError(
+                f"{type(self).__name__}, d = {self.d}: {len(classes)} classes of servers have more than {MOST_SAMPLES} "
+                "ordered samples; lower d or n"
+            )
         yield from self._drawn([], fmpq(1), classes)
 
     def _drawn(
@@ -168,9 +188,10 @@ class Policy:
         return None
 
     def check(self, n: int) -> None:
-        """Refuse a system size that the policy cannot serve."""
+        """Refuse a system size that the policy cannot serve, and a way of sampling that is none."""
         self.pools.sizes(n)
-        if self.d is not None and not self.replacement and self.d > n:
+        d = sample_size(self)
+        if d is not None and not self.replacement and d > n:
             raise InputError(f"d = {self.d}: without replacement at most n = {n} servers are sampled; lower d")
 
     def stability_limit(self, n: int | None) -> Any:
@@ -186,10 +207,39 @@ class Policy:
         return _sampling_conventions(self)
 
 
+def checked(policy: Any, n: Any) -> int:
+    """Return ``n`` as an integer; refused is what is no policy, or a size that it cannot serve."""
+    if not isinstance(policy, Policy):
+        shown = f"the class {policy.__name__}; make one, {policy.__name__}(..)" if isinstance(policy, type) else policy
+        raise InputError(f"policy: an object of a subclass of Policy is needed, this is {shown!s:.80}")
+    if not hasattr(policy, "load") or not isinstance(getattr(policy, "pools", None), Pools):
+        raise InputError(
+            f"{type(policy).__name__} has no load or pools; its __init__ calls Policy.__init__(load, pools)"
+        )
+    policy.check(n)
+    return int(n)
+
+
+def sample_size(policy: Policy) -> int | None:
+    """Return how many servers a job samples, None: all; a user's class states this and how."""
+    if policy.replacement not in (True, False):
+        raise InputError(f"replacement = {policy.replacement!r}: allowed are True | False")
+    if policy.weighting not in ("uniform", "speed"):
+        raise InputError(f"weighting = {policy.weighting!r}: allowed are uniform | speed")
+    if policy.d is None and type(policy).d is None:  # as in Policy; a family with a field d needs a number
+        return None
+    return whole(policy.d, "d", "the number of sampled servers is", most=MOST_SAMPLED)
+
+
 def routed(policy: Policy, sample: Sequence[Server]) -> dict[int, Any]:
     """Return the rule's answer for one sample, refused when it is no probability law on the sample."""
     name, seen = type(policy).__name__, [s.jobs for s in sample]
-    given = policy.route(sample)
+    try:
+        given = policy.route(sample)
+    except (InputError, DoesNotExist, Undecided):
+        raise
+    except Exception as error:
+        raise InputError(f"{name}.route on loads {seen}: it raised {type(error).__name__}: {error!s:.100}") from error
     if not isinstance(given, Mapping):
         raise InputError(f"{name}.route on loads {seen}: {given!r}; return a dict, position in the sample: probability")
     answer = {i: x if hasattr(x, "field") else rational(x, "probability") for i, x in given.items()}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import lcm
 from typing import Any
 
 from flint import fmpq
@@ -9,7 +10,7 @@ from flint import fmpq
 from exactchains.number import parse, rational
 from exactchains.truth import InputError
 
-__all__ = ["EQUAL", "Pool", "Pools"]
+__all__ = ["EQUAL", "Pool", "Pools", "whole"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,13 @@ class Pools:
             return pools
         if isinstance(pools, str):
             return cls.read(pools)
-        return cls(tuple(Pool(rational(f, "fraction"), rational(s, "speed")) for f, s in pools))
+        try:
+            pairs = [(f, s) for f, s in pools]
+        except (TypeError, ValueError):
+            raise InputError(
+                f"pools = {pools!r}: give text such as '1/2:3/2,1/2:1/2' or pairs (fraction, speed)"
+            ) from None
+        return cls(tuple(Pool(rational(f, "pools fraction"), rational(s, "pools speed")) for f, s in pairs))
 
     @classmethod
     def read(cls, text: str) -> "Pools":
@@ -102,13 +109,9 @@ class Pools:
         InputError
             ``n`` times a fraction is no integer; the message offers the smallest good ``n``.
         """
-        if not isinstance(n, int) or n < 1:
-            raise InputError(f"n = {n!r}: at least one server is needed; give an integer >= 1")
-        sizes = [n * f for f in self.fractions]
+        sizes = [whole(n, "n", "at least one server is needed; give") * f for f in self.fractions]
         if any(s.q != 1 for s in sizes):
-            least = 1
-            while any((least * f).q != 1 for f in self.fractions):
-                least += 1
+            least = lcm(*(int(f.q) for f in self.fractions))
             bad = next(f for f, s in zip(self.fractions, sizes, strict=True) if s.q != 1)
             raise InputError(f"n = {n}: n times the fraction {bad} is no integer; n must be a multiple of {least}")
         return tuple(int(s.p) for s in sizes)

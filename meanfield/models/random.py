@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 
 from flint import fmpq
 
-from exactchains.truth import InputError
-from meanfield.models.policy import Policy, Server, load_of
-from meanfield.models.pools import Pools
+from meanfield.models.policy import Policy, Server, load_of, sample_size
+from meanfield.models.pools import Pools, whole
 
 __all__ = ["RandomBySpeed", "Threshold"]
 
@@ -49,8 +48,8 @@ class Threshold(Policy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "pools", Pools.of(self.pools))
         object.__setattr__(self, "load", load_of(self.load))
-        if not isinstance(self.threshold, int) or isinstance(self.threshold, bool) or self.threshold < 1:
-            raise InputError(f"threshold = {self.threshold!r}: an integer >= 1")
+        sample_size(self)
+        object.__setattr__(self, "threshold", whole(self.threshold, "threshold", "it is"))
 
     def route(self, sample: Sequence[Server]) -> Mapping[int, Any]:
         return {0 if sample[0].jobs < self.threshold else 1: fmpq(1)}

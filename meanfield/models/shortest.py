@@ -8,7 +8,7 @@ from flint import fmpq
 
 from exactchains.domain import QQ, Domain
 from exactchains.truth import InputError
-from meanfield.models.policy import Class, Law, Loads, Policy, Server, class_shares, evenly, load_of
+from meanfield.models.policy import Class, Law, Loads, Policy, Server, class_shares, evenly, load_of, sample_size
 from meanfield.models.pools import Pools
 
 __all__ = ["JSQ", "PoolPowerOfD", "SpeedAwareJSQ"]
@@ -114,10 +114,7 @@ class PoolPowerOfD(Policy):
 
     def __post_init__(self) -> None:
         _common(self)
-        if not isinstance(self.d, int) or isinstance(self.d, bool) or self.d < 1:
-            raise InputError(f"d = {self.d!r}: the number of sampled servers is an integer >= 1")
-        if self.weighting not in ("uniform", "speed"):
-            raise InputError(f"weighting = {self.weighting!r}: allowed are uniform | speed")
+        object.__setattr__(self, "d", sample_size(self))
         if self.ties not in ("random", "fastest"):
             raise InputError(f"ties = {self.ties!r}: allowed are random | fastest")
 

@@ -10,12 +10,14 @@ from exactchains.number import nearest_double
 from meanfield.models.policy import Policy
 from meanfield.solvers.shapes import ShapeSet
 
-__all__ = ["FEW_DIGITS", "Effort", "first_effort", "states_for", "swept_levels"]
+__all__ = ["FEW_DIGITS", "MOST_DIGITS", "Effort", "first_effort", "states_for", "swept_levels", "zeros"]
 
 STATES = {1: 200_000, 2: 200_000, 3: 60_000}  # shapes times levels by servers, for sparse factors
 MORE_STATES = 150_000  # for more servers, where GMRES takes over
 MANY_STATES = 600_000  # for few digits of many servers, whose V fits 64 bits
 FEW_DIGITS = 5
+MOST_DIGITS = 100  # after the point, for rare events
+SPELLED = 6_000_000  # loads of single servers that all states list
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,14 @@ def first_effort(policy: Policy, n: int, digits: int) -> Effort:
     return Effort(digits, decay, 10.0 ** -(digits + 3), 4 + math.ceil(0.55 * digits * math.log(10) / decay))
 
 
+def zeros(policy: Policy, n: int, jobs: int) -> int:
+    """Return about how many zeros follow the point of the chance of so many jobs at a server."""
+    return int(jobs * first_effort(policy, n, 1).decay / max(policy.direction or (1,)) / math.log(10))
+
+
 def states_for(n: int, digits: int) -> int:
     """Return the shapes times levels up to which the search goes."""
-    return STATES.get(n, MANY_STATES if digits <= FEW_DIGITS else MORE_STATES)
+    return STATES.get(n, min(MANY_STATES if digits <= FEW_DIGITS else MORE_STATES, SPELLED // n))
 
 
 def swept_levels(n: int, effort: Effort) -> int:

@@ -14,9 +14,10 @@ from exactchains.enclosure import Enclosure
 from exactchains.number import text, wire
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 from meanfield.finite import reward
-from meanfield.models.policy import Policy
+from meanfield.models.policy import Policy, checked
+from meanfield.models.pools import whole
 from meanfield.solvers.effort import FEW_DIGITS, Effort, first_effort, states_for, swept_levels
-from meanfield.solvers.poisson import Certificate, LevelReward, poisson
+from meanfield.solvers.poisson import FEW, Certificate, LevelReward, poisson
 from meanfield.solvers.replacement import Order, Side
 from meanfield.solvers.shapes import ShapeSet, comparison, grown, lifted, swept_law
 
@@ -24,6 +25,8 @@ __all__ = ["ServerSystem", "best_system", "require_stable", "server_system"]
 
 Weights = Sequence[Sequence[int]]  # by pool and level from 1
 ROUNDS = 6
+LEAST_SHAPES = 30  # for which levels asked for leave room
+MOST_SERVERS = 1000
 
 
 def require_stable(policy: Policy, n: int | None) -> None:
@@ -75,36 +78,39 @@ class ServerSystem:
             return Enclosure.exact(1)
         if name not in ("mean_queue", "pool_mean_queue"):
             self._bound("mean_queue", None, "upper")  # moments that a lower bound on infinitely many states needs
-        scale = self._scale(name, index)
         low, high = (self._bound(name, index, side) for side in ("lower", "upper"))
+        scale = self._scale(name, index)
         return Enclosure(low / scale, high / scale)
 
-    def weighted_tails(self, low: Weights, high: Weights) -> Enclosure:
+    def weighted_tails(self, low: Weights, high: Weights, *, unit: int) -> Enclosure:
         """Return bounds of the sum of w_jk >= 0 times the mean number of servers of pool j with k jobs or more.
 
-        ``low[j][k-1]`` <= w_jk <= ``high[j][k-1]``, integers; at most :meth:`levels` of them for pool j.
+        ``low[j][k-1]`` <= 2^unit w_jk <= ``high[j][k-1]``, integers; at most :meth:`levels` of them for pool j.
         """
         self._bound("mean_queue", None, "upper")  # moments that a lower bound on infinitely many states needs
-        return Enclosure(self._weighted(low, "lower"), self._weighted(high, "upper"))
+        ends = self._weighted(low, "lower", unit), self._weighted(high, "upper", unit)
+        return Enclosure(ends[0] / (1 << unit), ends[1] / (1 << unit))
 
     def levels(self, pool: int) -> int:
         """Return how many levels k of a pool :meth:`weighted_tails` can count."""
         return (self.top + 1) * self.found.direction[pool]
 
-    def _weighted(self, weights: Weights, side: Side) -> fmpq:
+    def _weighted(self, weights: Weights, side: Side, unit: int) -> fmpq:
         gains = [[0, *accumulate(w)] for w in weights]
+        kind = np.int64 if self.n * max(g[-1] for g in gains) < 1 << FEW else object
         steady = max(-(-len(w) // v) for w, v in zip(weights, self.found.direction, strict=True))
         low = [
             np.array(
                 [
                     sum(g[min(q, len(g) - 1)] for g, queue in zip(gains, loads, strict=True) for q in queue)
                     for loads in (lifted(s, self.found.direction, level) for s in self.found.shapes)
-                ]
+                ],
+                dtype=kind,
             )
             for level in range(steady + 1)
         ]
-        chain = comparison(self.found, side)
-        found = poisson(chain, LevelReward(low, 0), top=self.top, law=self.law, bits=self.bits)
+        chain, bits, steps = comparison(self.found, side), max(self.bits - unit, 16), 4 + unit // 40
+        found = poisson(chain, LevelReward(low, 0), top=self.top, law=self.law, bits=bits, steps=steps)
         if found is None or steady > self.top + 1:
             raise PrecisionExhausted(f"no {side} bound at this effort; ask for more digits")
         return fmpq(found.bound.numerator, found.bound.denominator)
@@ -160,12 +166,15 @@ class ServerSystem:
 
     def _reward(self, name: str, index: int | None) -> LevelReward:
         """Return the scaled reward by level and shape, linear from some level on."""
+        index = index if index is None else whole(index, "index", "it is", least=0)
         value = reward(self.policy, self.n, name, index)
         sizes, direction = self.policy.pools.sizes(self.n), self.found.direction
         scale = self._scale(name, index)
         steady = max(index or 0, 1) if name in ("tail", "work_tail") else 1
         if steady > self.top + 1:
-            raise PrecisionExhausted(f"tail {index} lies beyond the {self.top} levels of this system; ask more digits")
+            raise PrecisionExhausted(
+                f"{name} {index} lies beyond the {self.top} levels there are; ask for more digits or a smaller index"
+            )
         slope = 0
         if name == "mean_queue":
             slope = sum(size * v for size, v in zip(sizes, direction, strict=True))
@@ -210,7 +219,7 @@ def server_system(policy: Policy, *, n: int, digits: int, most: int | None = Non
     mean = system.enclosure("mean_queue")
     if not mean.has_digits(digits):
         known = mean.certain_digits or 0
-        advice = f"ask for at most {known}" if known else "take fewer servers"
+        advice = f"ask for fewer, {known} can be had" if known else "take fewer servers or a lower load"
         raise PrecisionExhausted(
             f"n = {n}: {digits} digits of the mean queue are not reached; it lies in {mean.bounds(max(known, 1) + 2)}; "
             + advice
@@ -218,14 +227,18 @@ def server_system(policy: Policy, *, n: int, digits: int, most: int | None = Non
     return system
 
 
-def best_system(policy: Policy, *, n: int, digits: int, most: int | None = None) -> ServerSystem:
-    """Return what :func:`server_system` does, or the system of the most digits that ``most`` states can give."""
-    policy.check(n)
-    if digits < 1:
-        raise InputError(f"digits = {digits}: at least one digit is needed")
+def best_system(policy: Policy, *, n: int, digits: int, levels: int = 0, most: int | None = None) -> ServerSystem:
+    """Return what :func:`server_system` does, or the system of the most digits that ``most`` states can give.
+
+    ``levels``: of the free ones there are at least so many, if that leaves room for shapes.
+    """
+    n, digits = checked(policy, n), whole(digits, "digits", "at least one digit is needed; give")
+    if n > MOST_SERVERS:
+        raise InputError(f"n = {n}: at most {MOST_SERVERS} servers are enclosed; leave out n for the limit of many")
     require_stable(policy, n)
     states, best = most or states_for(n, digits), None
     effort = first_effort(policy, n, digits)
+    effort = replace(effort, top=max(effort.top, min(levels, states // LEAST_SHAPES)))
     for _ in range(ROUNDS):
         try:
             system = _system(policy, n, effort, states)
@@ -240,14 +253,15 @@ def best_system(policy: Policy, *, n: int, digits: int, most: int | None = None)
         if mean.has_digits(digits):
             return system
         effort = effort.raised(mean, policy.load, system.found.leaving(system.law))
-    best = best or _largest(policy, n, digits, states // 6 if n <= 3 else states)  # sparse factors fill in
+    best = best or _largest(policy, n, digits, most)
     try:
         best.enclosure("mean_queue")
     except PrecisionExhausted as error:
         known = policy.stability_limit(n) is not None
         more = "" if known else ", nor is it known whether this system is stable"
         raise PrecisionExhausted(
-            f"n = {n}: no digit of the mean queue is reached with {states} states{more}"
+            f"n = {n}: no digit of the mean queue is reached with {states} states{more}; "
+            "take fewer servers, a lower load or a buffer, or leave out n for the limit of many"
         ) from error
     return best
 
@@ -276,18 +290,21 @@ def _system(policy: Policy, n: int, effort: Effort, states: int) -> ServerSystem
     return _extended(found, law, effort)
 
 
-def _largest(policy: Policy, n: int, digits: int, states: int) -> ServerSystem:
-    """Return the system for as many digits as fit: shapes by falling inflow until ``states`` are used up."""
-    found = ShapeSet(policy, n)
+def _largest(policy: Policy, n: int, digits: int, most: int | None) -> ServerSystem:
+    """Return the system for as many digits as fit: shapes by falling inflow until the states are used up."""
+    found, effort = ShapeSet(policy, n), first_effort(policy, n, 1)
     for fewer in range(1, digits + 1):
-        effort = first_effort(policy, n, fewer)
-        most = max(states // (effort.top + 1), len(found.shapes))
-        levels = swept_levels(n, effort)
+        tried = first_effort(policy, n, fewer)
+        states = most or states_for(n, fewer)
+        room = (states // 6 if n <= 3 else states) // (tried.top + 1)  # sparse factors fill in
+        if room < len(found.shapes):
+            break
+        effort = tried
         try:
-            grown(found, threshold=effort.threshold, levels=levels, most=most)
+            grown(found, threshold=effort.threshold, levels=swept_levels(n, effort), most=room)
         except PrecisionExhausted:
             break
-    return _extended(found, swept_law(found, levels), effort)
+    return _extended(found, swept_law(found, swept_levels(n, effort)), effort)
 
 
 def _extended(found: ShapeSet, law: NDArray[np.float64], effort: Effort) -> ServerSystem:

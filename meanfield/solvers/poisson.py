@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from meanfield.solvers.bordered import Vector, solver
 from meanfield.solvers.shapes import Comparison, lifted
 
-__all__ = ["Certificate", "LevelReward", "poisson"]
+__all__ = ["FEW", "Certificate", "LevelReward", "poisson"]
 
 Objects = NDArray[np.object_]
 SPARE = 36  # bits of V beyond those that the residuals need
@@ -28,10 +28,10 @@ FEW = 62  # bits of integers that numpy adds without overflow
 class LevelReward:
     """A reward in integers: ``low[l]`` by shape for levels up to ``len(low) - 1``, then ``slope`` more per level."""
 
-    low: list[NDArray[np.int64]]
+    low: list[Any]  # arrays, of Python integers where 64 bits do not suffice
     slope: int
 
-    def at(self, level: int) -> NDArray[np.int64]:
+    def at(self, level: int) -> Any:
         last = len(self.low) - 1
         return self.low[level] if level <= last else self.low[last] + self.slope * (level - last)
 
@@ -83,7 +83,7 @@ class _Problem:
         """Solve the two phase systems that make alpha l^2 + (b + beta) l + c exact beyond the free levels."""
         i, j, step, rate = self.moves(1)
         k, r, common = step.astype(float), rate.astype(float), float(self.chain.common)
-        offset = self.reward.at(self.top + 2) - self.reward.slope * (self.top + 2.0)
+        offset = self.reward.at(self.top + 2).astype(float) - self.reward.slope * (self.top + 2.0)
         generator = sp.csr_matrix((r, (i, j)), shape=(self.m, self.m)) - sp.diags(self._row(r))
         drift = self._row(r * k)
         self.phase = solver(
@@ -98,9 +98,13 @@ class _Problem:
             return float(x[0]), np.concatenate([[0.0], x[1:]])
 
         self.alpha, self.b = 0.0, np.zeros(self.m)
-        if self.reward.slope:
+        while self.reward.slope:  # more slack where rounding, in doubles, takes half of it
             slope = self.reward.slope + self.sign * self.slack
             self.alpha, self.b = solved(np.full(self.m, -slope * common))
+            grown = 2 * self.alpha * drift + self._row(r * (self.b[j] - self.b[i])) + self.reward.slope * common
+            if (self.sign * grown).max() < -self.slack * common / 2 or self.slack > COARSE:
+                break
+            self.slack *= 8
         half, self.c_plain = solved(
             -(self.alpha * self._row(r * k * k) + self._row(r * k * self.b[j]) + common * offset)
         )
@@ -122,7 +126,7 @@ class _Problem:
             a, b, t, w = i[~inside], j[~inside], to[~inside].astype(float), r[~inside]
             block = slice(here, here + m)
             plain = self.alpha * t**2 + t * (self.b[b] + self.beta_plain) + self.c_plain[b]
-            right[block] = -self.chain.common * self.reward.at(level) - np.bincount(a, w * plain, m)
+            right[block] = -self.chain.common * self.reward.at(level).astype(float) - np.bincount(a, w * plain, m)
             by_c[block] += np.bincount(a, w * (t * self.beta_slope + self.c_slope[b]), m)
             by_kappa[block] = np.bincount(a, w, m)
         matrix = sp.csr_matrix(
@@ -156,6 +160,8 @@ class _Problem:
     def least(self, excess: Vector, response: Vector) -> float:
         """Return the kappa of least effect with excess + kappa response <= 0 (upper) or >= 0 (lower) in every row."""
         able = response < 0
+        if not able.any():
+            return 0.0  # exact rows decide
         needed = excess[able] / -response[able]
         return float(needed.max() if self.sign > 0 else needed.min())
 
@@ -251,6 +257,8 @@ def poisson(
     ``chain`` bounds the true chain from above or below in the coordinate order; ``top`` is the last free level and
     must reach the levels on which the reward is not yet linear; ``law`` an approximate law that helps the solver.
     """
+    if not len(chain.zero) or not len(chain.above):  # too few shapes to move among
+        return None
     problem = _Problem(chain, reward, top, law, 2.0 ** max(16 - bits, -36))
     kappa, response = problem.kappa()
     x = problem.plain + kappa * problem.tilt

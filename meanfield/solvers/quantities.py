@@ -14,10 +14,11 @@ from meanfield.closed_forms import FluidPoint, equilibrium, optimal_response, se
 from meanfield.finite import exact_chain, reward
 from meanfield.models.idle import JIQ
 from meanfield.models.noisy import PowerOfD
-from meanfield.models.policy import Policy
+from meanfield.models.policy import Policy, checked
+from meanfield.models.pools import whole
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 from meanfield.solvers.critical import beyond_recursion, critical_response
-from meanfield.solvers.effort import FEW_DIGITS
+from meanfield.solvers.effort import FEW_DIGITS, MOST_DIGITS, zeros
 from meanfield.solvers.enclosures import ServerSystem, best_system, require_stable
 from meanfield.solvers.fixed_point import FixedPoint, fixed_point
 from meanfield.solvers.krawczyk import SampledPoint, sampled_equilibrium
@@ -71,8 +72,11 @@ def balancing_quantity(
     """
     if name not in QUANTITIES:
         raise InputError(f"quantity {name!r}: allowed are {', '.join(QUANTITIES)}")
+    digits = whole(digits, "digits", "at least one digit is needed; give")
     if n is not None:
-        policy.check(n)
+        n = checked(policy, n)
+    if index is not None:
+        index = whole(index, "index", "it is", least=0)
     if name in ("busy", "pool_mean_queue") and not 0 <= (index or 0) < len(policy.pools):
         raise InputError(f"{name}: index {index}; pools are 0 to {len(policy.pools) - 1}, fastest first")
     if name == "stability_limit":
@@ -143,15 +147,18 @@ def _solved(policy: Policy, name: str, index: int | None, target: tuple[int | No
             from meanfield.solvers.two_servers import pair_expectation  # imports scipy.optimize, which takes time
 
             return pair_expectation(policy, name, index, digits=digits)
-        levels = (index or 0) + (name == "joined") if name in ("tail", "joined") and n is None else 0
-        system, method = _system(policy, n, digits + spare, levels)
+        levels = (index or 0) + (name == "joined") if name in ("tail", "joined") else 0
+        wanted = digits + spare + (zeros(policy, n, levels) if n is not None and levels > 1 else 0)
+        if n is not None and levels > 1 and wanted > MOST_DIGITS:
+            raise PrecisionExhausted(f"{name} {index}: too rare, about {wanted - digits} zeros; take a smaller index")
+        system, method = _system(policy, n, wanted, levels)
         found = _read(system, name, index)
         if found.has_digits(digits):
             return Result(found, name, index, method, certificate=_certificate(system, name, index))
-        if isinstance(system, ServerSystem) and not system.enclosure("mean_queue").has_digits(digits + spare):
+        if isinstance(system, ServerSystem) and not system.enclosure("mean_queue").has_digits(wanted):
             break  # no more states to take
     known = found.certain_digits or 0
-    advice = f"ask for at most {known}" if known else "take fewer servers"
+    advice = f"ask for fewer, {known} can be had" if known else "take fewer servers or a lower load"
     raise PrecisionExhausted(
         f"{name}: {digits} digits are not reached; it lies in {found.bounds(max(known, 1) + 2)}; {advice}"
     )
@@ -178,7 +185,7 @@ def _system(policy: Policy, n: int | None, digits: int, levels: int) -> tuple[Sy
             f"{type(policy).__name__}, n = {n}: the uniform fallback starves servers slower than the load, and no "
             "two-sided bound is known; set buffer, or fallback=speed"
         )
-    system = best_system(policy, n=n, digits=digits)
+    system = best_system(policy, n=n, digits=digits, levels=levels)
     if isinstance(policy, SpeedAwareJSQ | JSQ) and not system.enclosure("mean_queue").has_digits(digits):
         try:
             gate = one_gate(policy, n=n, digits=digits)

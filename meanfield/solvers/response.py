@@ -1,25 +1,29 @@
 """The response-time distribution of first-come-first-served servers, equal or in pools."""
 
+import math
 from collections.abc import Callable
+from typing import Any
 
 from flint import arb, fmpq
 
 from exactchains.domain import Balls, ball_ends
 from exactchains.enclosure import Enclosure, Result
+from exactchains.number import rational
 from exactchains.truth import InputError, PrecisionExhausted
-from meanfield.closed_forms import equilibrium
-from meanfield.models.policy import Policy
-from meanfield.models.random import RandomBySpeed
+from meanfield.closed_forms import equilibrium, separate_loads
+from meanfield.models.policy import Policy, checked
+from meanfield.models.pools import whole
+from meanfield.solvers.effort import FEW_DIGITS, MOST_DIGITS, first_effort
 from meanfield.solvers.enclosures import best_system, require_stable
 from meanfield.solvers.quantities import balancing_quantity
 
 __all__ = ["response_ccdf"]
 
 MOST_LEVELS = 400
-POOL_DIGITS, UNIT = 9, 2**40  # digits for pools at n servers: weights of levels are whole multiples of 1/UNIT
+ROUNDS = 6
 
 
-def response_ccdf(policy: Policy, *, at: fmpq, n: int | None = None, digits: int = 30) -> Result:
+def response_ccdf(policy: Policy, *, at: Any, n: int | None = None, digits: int = 30) -> Result:
     r"""Return P(T > t), T the time in system of a job, at servers that work first come first served.
 
     A job that joins a server of speed m with j jobs stays an Erlang time of j + 1 stages of rate m, hence
@@ -36,21 +40,34 @@ def response_ccdf(policy: Policy, *, at: fmpq, n: int | None = None, digits: int
 
     Guarantee
     ---------
-    The probability lies in the enclosure; terms that are left out are bounded by the last one kept.
+    The probability lies in the enclosure; terms that are left out are bounded by the last one kept.  At n servers the
+    sum is one increasing reward of the comparison chains.
 
     Raises
     ------
     InputError
-        A negative time, or more than 9 digits with pools at n servers.
+        A negative time.
+    PrecisionExhausted
+        The digits are not reached: at late times the probability is too small for the states at hand.
     """
+    at, digits = rational(at, "at"), whole(digits, "digits", "at least one digit is needed; give")
     if at < 0:
         raise InputError(f"at = {at}: a time is >= 0")
+    if n is not None:
+        n = checked(policy, n)
+    require_stable(policy, n)
+    if at == 0:
+        return Result(Enclosure.exact(1), "response_ccdf", method="every service takes time")
+    loads = (policy.load,) if n == 1 else separate_loads(policy)
+    if loads is not None:
+        return Result(_separate(policy, loads, at, digits), "response_ccdf", method="every queue is M/M/1")
+    if n is not None:
+        return Result(_of_servers(policy, at, n, digits), "response_ccdf", method="Erlang mixture, comparison chains")
     if len(policy.pools) > 1:
-        require_stable(policy, n)
-        return Result(_pooled(policy, at, n, digits), "response_ccdf", method="Erlang mixture over pools and queues")
+        return Result(_limit(policy, at, digits), "response_ccdf", method="Erlang mixture over pools and queues")
 
     def joined(i: int) -> Enclosure:
-        return balancing_quantity(policy, "joined", index=i, n=n, digits=digits + 4).enclosure
+        return balancing_quantity(policy, "joined", index=i, digits=digits + 4).enclosure
 
     found = _mixed(joined, at, digits)
     return Result(found, "response_ccdf", method="Erlang mixture over the queue that a job joins")
@@ -71,44 +88,78 @@ def _mixed(joined: Callable[[int], Enclosure], at: fmpq, digits: int) -> Enclosu
             if rest < small * lower:
                 return Enclosure(max(ball_ends(lower)[0], fmpq(0)), min(ball_ends(upper + rest)[1], fmpq(1)))
             weight = weight * arb(at) / (i + 1)
+    raise PrecisionExhausted(f"response_ccdf: more than {MOST_LEVELS} levels matter at this time; take an earlier one")
+
+
+def _separate(policy: Policy, loads: tuple[fmpq, ...], at: fmpq, digits: int) -> Enclosure:
+    """Sum over the pools: an M/M/1 queue of speed m and load x keeps a job an exponential time of rate m (1 - x)."""
+    with Balls(int(3.33 * digits) + 64).working():
+        found = arb(0)
+        for p, x in zip(policy.pools, loads, strict=True):
+            found += arb(p.fraction * p.speed * x / policy.load) * (-arb(p.speed * (1 - x) * at)).exp()
+        return Enclosure.of(found)
+
+
+def _of_servers(policy: Policy, at: fmpq, n: int, digits: int) -> Enclosure:
+    zeros, found = _zeros(policy, at, n), Enclosure(fmpq(0), fmpq(1))
+    spare = (0 if n > 3 and digits <= FEW_DIGITS else 2) + zeros
+    for _ in range(ROUNDS):
+        wanted = digits + spare
+        if wanted > MOST_DIGITS:
+            break
+        levels = math.ceil(wanted * math.log(10) / first_effort(policy, n, 1).decay)
+        system = best_system(policy, n=n, digits=wanted, levels=levels)
+        unit = int(3.33 * wanted) + 16
+        sides = [
+            _weights(at * v, v / (n * policy.load), system.levels(j), unit) for j, v in enumerate(policy.pools.speeds)
+        ]
+        found = system.weighted_tails([low for low, _ in sides], [high for _, high in sides], unit=unit)
+        found = Enclosure(max(found.lower, fmpq(0)), min(found.upper, fmpq(1)))
+        if found.has_digits(digits):
+            return found
+        if not system.enclosure("mean_queue").has_digits(wanted):
+            break  # no more states to take
+        spare += _missing(found, digits)
+    known = found.certain_digits or 0
+    late = f"about {zeros} zeros follow the point: take an earlier time"
+    advice = f"ask for fewer, {known} can be had" if known else late
     raise PrecisionExhausted(
-        f"response_ccdf: more than {MOST_LEVELS} levels matter at this time; ask for a smaller one"
+        f"response_ccdf: {digits} digits are not reached; it lies in {found.bounds(max(known, 1) + 2)}; {advice}"
     )
 
 
-def _pooled(policy: Policy, at: fmpq, n: int | None, digits: int) -> Enclosure:
-    if isinstance(policy, RandomBySpeed):  # every queue is M/M/1 with service rate m and arrival rate m lambda
-        with Balls(int(3.33 * digits) + 64).working():
-            terms = (arb(p.fraction * p.speed) * (-arb(p.speed * (1 - policy.load) * at)).exp() for p in policy.pools)
-            return Enclosure.of(sum(terms, arb(0)))
-    if n is None:
-        return _limit(policy, at, digits)
-    if digits > POOL_DIGITS:
-        raise InputError(f"digits = {digits}: response_ccdf with pools at n servers gives at most {POOL_DIGITS} digits")
-    for spare in (2, 5):
-        system = best_system(policy, n=n, digits=digits + spare)
-        sides = [_weights(at * v, v / (n * policy.load), system.levels(j)) for j, v in enumerate(policy.pools.speeds)]
-        found = system.weighted_tails([low for low, _ in sides], [high for _, high in sides])
-        found = Enclosure(max(found.lower / UNIT, fmpq(0)), min(found.upper / UNIT, fmpq(1)))
-        if found.has_digits(digits):
-            return found
-    raise PrecisionExhausted(f"response_ccdf: {digits} digits are not reached; it lies in {found.bounds(4)}")
+def _zeros(policy: Policy, at: fmpq, n: int) -> int:
+    """Return about how many zeros follow the point: queues whose tails fall as those of one fast server."""
+    decay, steps = first_effort(policy, n, 1).decay, policy.direction or ()
+    rate = min(float(arb(v)) * -math.expm1(-decay / step) for v, step in zip(policy.pools.speeds, steps, strict=True))
+    return int(min(float(arb(at)) * rate / math.log(10), 1e9))
 
 
-def _weights(mean: fmpq, factor: fmpq, most: int) -> tuple[list[int], list[int]]:
-    """Return UNIT * factor * Poisson(mean) weights of levels 1, 2, .., rounded down and up; the last takes the rest."""
+def _missing(found: Enclosure, digits: int) -> int:
+    """Return how many digits more would make the probability certain: at least three."""
+    if found.lower <= 0:
+        return max(8, math.ceil(-_log10(found.upper)))
+    return max(3, math.ceil(_log10(found.upper - found.lower) - _log10(found.lower)) + digits)
+
+
+def _log10(x: fmpq) -> float:
+    return float(arb(x).log() / arb(10).log())
+
+
+def _weights(mean: fmpq, factor: fmpq, most: int, unit: int) -> tuple[list[int], list[int]]:
+    """Return 2^unit * factor * Poisson(mean) weights of levels 1, 2, .., rounded down, up; the last takes the rest."""
     low, high = [], []
-    with Balls(128).working():
-        weight, left = (-arb(mean)).exp(), arb(1)
+    with Balls(unit + 88).working():
+        weight, left, scale = (-arb(mean)).exp(), arb(1), arb(factor) * arb(2) ** unit
         for i in range(most):
-            ends = ball_ends(weight * arb(factor) * UNIT)
+            ends = ball_ends(weight * scale)
             low.append(max(int(ends[0].floor()), 0))
             high.append(int(ends[1].ceil()))
             left -= weight
-            if left < arb(2) ** -44:
+            if left < arb(2) ** -(unit + 4):
                 break
             weight = weight * arb(mean) / (i + 1)
-        high[-1] += int(ball_ends(left.abs_upper() * arb(factor) * UNIT)[1].ceil())
+        high[-1] += int(ball_ends(left.abs_upper() * scale)[1].ceil())
     return low, high
 
 

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from exactchains.number import nearest_double
 from exactchains.truth import InputError, PrecisionExhausted
 from meanfield.finite import moved
-from meanfield.models.policy import Loads, Policy
+from meanfield.models.policy import Loads, Policy, checked
 from meanfield.solvers.replacement import Order, Side, filled, split, transferred
 
 __all__ = ["Comparison", "ShapeSet", "comparison", "grown", "swept_law"]
 
 Ints = NDArray[np.int64]
+LARGEST = 2**62  # integer rate
 LARGE = 100_000  # levels times shapes from which the last sweeps are fewer
 
 
@@ -39,7 +40,7 @@ class ShapeSet:
                 f"{type(policy).__name__}: comparison chains need a rule that is monotone and, with all servers busy, "
                 "looks at differences only"
             )
-        policy.check(n)
+        n = checked(policy, n)
         self.direction = policy.direction
         self.policy, self.n = policy, n
         self.shapes: list[Loads] = []
@@ -145,9 +146,14 @@ def comparison(found: ShapeSet, side: Side, order: Order = "coordinate") -> Comp
         up, end = np.array(ends).T
         j[outside], step[outside] = end[which], step[outside] + up[which]
     common = lcm(*(int(x.q) for x in found.rates))
-    whole = np.array([int((x * common).p) for x in found.rates], dtype=np.int64)
+    whole = [int((x * common).p) for x in found.rates]
+    if max(whole) >= LARGEST:
+        raise InputError(
+            f"load = {found.policy.load}: the rates have a common denominator of {len(str(common))} digits, and at n "
+            "servers at most 18 are taken; give load, probabilities and speeds in fewer digits"
+        )
     kept = (j >= 0) & ((i != j) | (step != 0))
-    rows = np.column_stack([i, j, step, whole[rate]])
+    rows = np.column_stack([i, j, step, np.array(whole, dtype=np.int64)[rate]])
     zero, above = (rows[kept & (where == k)] for k in (0, 1))
     return Comparison(found.shapes, found.policy, found.n, found.direction, side, zero, above, common)
 

@@ -181,9 +181,9 @@ def test_too_many_digits_cost_no_more_than_the_states_and_leave_the_best_bounds(
     """The bounds that the refusal names enclose the truth, and the digits that it offers are reached."""
     monkeypatch.setitem(effort.STATES, 3, 1500)
     policy = PowerOfD("4/5", 2, 1, "1/2")
-    with pytest.raises(PrecisionExhausted, match="ask for at most") as refused:
+    with pytest.raises(PrecisionExhausted, match="ask for fewer") as refused:
         balancing_quantity(policy, "mean_queue", n=3, digits=30)
-    low, high, offered = re.search(r"in \[(.*), (.*)\]; ask for at most (\d+)", str(refused.value)).groups()
+    low, high, offered = re.search(r"in \[(.*), (.*)\]; ask for fewer, (\d+) can be had", str(refused.value)).groups()
     found = balancing_quantity(policy, "mean_queue", n=3, digits=int(offered)).enclosure
     monkeypatch.undo()
     truth = server_system(policy, n=3, digits=int(offered) + 3).enclosure("mean_queue")
@@ -191,6 +191,22 @@ def test_too_many_digits_cost_no_more_than_the_states_and_leave_the_best_bounds(
     assert found.overlaps(truth)
     with pytest.raises(PrecisionExhausted, match=r"20 digits of the mean queue are not reached; it lies in \["):
         server_system(policy, n=3, digits=20, most=500)
+    with pytest.raises(PrecisionExhausted, match=r"no digit .* take fewer servers, a lower load or a buffer"):
+        server_system(PowerOfD("999/1000"), n=2, digits=20, most=6000)
+
+
+def test_rare_tails_keep_their_digits():
+    """Against the chain with a long buffer; far beyond, a refusal at once."""
+    policy = PowerOfD("1/3", 2, 1, "1/2")
+    chain = exact_chain(policy, n=2, buffer=18)
+    law = stationary(chain.chain, digits=30)
+    for name, index in (("tail", 10), ("joined", 9)):
+        found = balancing_quantity(policy, name, index=index, n=2, digits=6).enclosure
+        cut = chain.quantity(law, "tail", 10).lower / (1 if name == "tail" else policy.load)
+        assert found.has_digits(6)
+        assert abs(found.lower - cut) < found.lower / 10**5
+    with pytest.raises(PrecisionExhausted, match=r"too rare, about .* zeros; take a smaller index"):
+        balancing_quantity(policy, "tail", index=10**6, n=2)
 
 
 @pytest.mark.parametrize(("load", "buffer"), [("1/2", 1), ("9/10", 6), ("1/3", 12)])

@@ -1,5 +1,6 @@
 """Closed routing laws against enumeration of the job-level rule; lumped chains against labelled ones; refusals."""
 
+from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from exactchains.truth import DoesNotExist, InputError
 from meanfield.closed_forms import equilibrium
 from meanfield.finite import exact_chain, labelled_chain
+from meanfield.flow import drift as field
 from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ, SpeedAwareJIQ
 from meanfield.models.noisy import PowerOfD
@@ -17,6 +19,10 @@ from meanfield.models.policy import Policy, evenly
 from meanfield.models.pools import Pools
 from meanfield.models.random import RandomBySpeed, Threshold
 from meanfield.models.shortest import JSQ, PoolPowerOfD, SpeedAwareJSQ
+from meanfield.monotone import monotonicity_violation
+from meanfield.solvers.enclosures import server_system
+from meanfield.solvers.quantities import balancing_quantity
+from proofs_check.lyapunov.engine import drift
 
 TWO = "1/2:3/2,1/2:1/2"
 THREE = "1/4:2,1/4:1,1/2:1/2"
@@ -124,6 +130,31 @@ class Half(Policy):
         return {0: "1/2"}
 
 
+class Raising(Policy):
+    """Fails on its own."""
+
+    def route(self, sample):
+        return {}[7]
+
+
+class Bare(Policy):
+    """Forgets to call the __init__ of Policy."""
+
+    def __init__(self):
+        pass
+
+
+class Sampling(Policy):
+    """Joins the first server of a sample that is stated in some way."""
+
+    def __init__(self, load, d=2, replacement=False, weighting="uniform"):
+        super().__init__(load)
+        self.d, self.replacement, self.weighting = d, replacement, weighting
+
+    def route(self, sample):
+        return {0: 1}
+
+
 def test_a_users_policy_has_a_chain_of_its_own():
     chain = exact_chain(Middle("1/2"), n=3, buffer=2)
     assert chain.policy.law(((0, 1, 2),)) == {(0, 1): 1}
@@ -148,6 +179,41 @@ def test_a_users_policy_has_a_chain_of_its_own():
         (lambda: exact_chain(Half("1/2"), n=2, buffer=3), "Half.route .* probabilities sum to 1/2"),
         (lambda: exact_chain(FirstServer("1/2"), n=2, buffer=3), "FirstServer.route depends on the order"),
         (lambda: exact_chain(Silent("1/2"), n=2, buffer=3), r"Silent.route on loads \[0, 0\]: None; return a dict"),
+        (lambda: exact_chain(Raising("1/2"), n=2, buffer=3), r"Raising.route on loads \[0, 0\]: it raised KeyError: 7"),
+        (lambda: drift(Raising("1/2"), n=2), r"Raising.route on loads .*: it raised KeyError: 7"),
+        (lambda: exact_chain(Half, n=2, buffer=3), r"this is the class Half; make one, Half\(..\)"),
+        (lambda: exact_chain("jsq", n=2, buffer=3), "subclass of Policy is needed, this is jsq"),
+        (lambda: exact_chain(Bare(), n=2, buffer=3), "Bare has no load or pools"),
+        (lambda: exact_chain(Sampling("1/2", d="2"), n=2, buffer=3), "d = '2': the number of sampled servers is"),
+        (lambda: exact_chain(Sampling("1/2", d=True), n=2, buffer=3), "d = True"),
+        (lambda: exact_chain(Sampling("1/2", replacement="no"), n=2, buffer=3), "replacement = 'no': allowed are True"),
+        (lambda: exact_chain(Sampling("1/2", weighting="size"), n=2, buffer=3), "weighting = 'size': allowed are"),
+        (lambda: Sampling("1/2", d=30).law(((0, 1) * 20,)), "more than 500000 ordered samples; lower d or n"),
+        (lambda: PowerOfD("1/2", 2, 1, "1/2", "no"), "replacement = 'no': allowed are True"),
+        (lambda: PowerOfD("1/2", d=None), "d = None"),
+        (lambda: PowerOfD("1/2", d=10**9), "d = 1000000000: .* of at most 1000"),
+        (lambda: PowerOfD("1/2", g=True), "g = True"),
+        (lambda: PowerOfD("0"), "load = 0: .* without arrivals"),
+        (lambda: PowerOfD("-1/2"), "load = -1/2: .* without arrivals"),
+        (lambda: JSQ([(1, 1, 1)], "1/2"), "give text such as"),
+        (lambda: JSQ(None, "1/2"), "pools = None: give text such as"),
+        (lambda: Pools.read("1/1000000007:1,1000000006/1000000007:1"), "fastest pool first"),
+        (lambda: Pools.read("1/1000000007:2,1000000006/1000000007:1000000005/1000000006").sizes(2), "of 1000000007"),
+        (lambda: exact_chain(JSQ(TWO, "1/2"), n=True, buffer=2), "n = True"),
+        (lambda: labelled_chain(JSQ(TWO, "1/2"), n=20, buffer=9), "labelled states"),
+        (lambda: monotonicity_violation(JSQ(TWO, "1/2"), n=4, most=-1), "most = -1"),
+        (lambda: monotonicity_violation(JSQ(TWO, "1/2"), n=4, most=10**6), "more than 3000 loads"),
+        (lambda: server_system(JSQ(TWO, "1/2"), n=10**6, digits=3), "at most 1000 servers are enclosed"),
+        (lambda: server_system(JSQ(TWO, "1/2"), n=2, digits=2.0), "digits = 2.0"),
+        (
+            lambda: server_system(PowerOfD("0.1234567890123456789012"), n=2, digits=3),
+            "denominator of 2. digits",
+        ),
+        (lambda: balancing_quantity(JSQ(TWO, "1/2"), "mean_queue", n=2, digits=True), "digits = True"),
+        (lambda: balancing_quantity(JSQ(TWO, "1/2"), "tail", index=-1, n=2), "index = -1"),
+        (lambda: field(PowerOfD("1/2"), [1, "1/2"]), "tails"),
+        (lambda: field(PowerOfD("1/2"), [[1, 0.5]]), "is a float"),
+        (lambda: field(PoolPowerOfD(TWO, "1/2"), [[1, "1/2"]]), "tails .* 2 pools"),
         (lambda: exact_chain(JSQ(TWO, "1/2"), n=2, buffer=0), "buffer = 0"),
         (lambda: exact_chain(JSQ(TWO, "1/2"), n=2, buffer=2.5), "buffer = 2.5: .* give an integer"),
         (lambda: exact_chain(JSQ(TWO, "1/2"), n=2.0, buffer=2), "n = 2.0: .* give an integer"),
@@ -161,6 +227,11 @@ def test_bad_input_is_one_clear_line(make, words):
     with pytest.raises(InputError, match=words) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+def test_the_field_takes_every_spelling_of_exact_numbers():
+    exact = [[fmpq(1), fmpq(1, 2), fmpq(1, 8), fmpq(0)]]
+    assert field(PowerOfD("1/2"), [[1, "1/2", Fraction(1, 8), 0]]) == field(PowerOfD("1/2"), exact)
 
 
 def test_floats_are_refused():

@@ -6,12 +6,13 @@ import pytest
 from flint import fmpq
 
 from exactchains.solvers.stationary import stationary
-from exactchains.truth import DoesNotExist, InputError
+from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted
 from meanfield.finite import exact_chain
 from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ
+from meanfield.models.noisy import PowerOfD
 from meanfield.models.random import RandomBySpeed
-from meanfield.models.shortest import SpeedAwareJSQ
+from meanfield.models.shortest import PoolPowerOfD, SpeedAwareJSQ
 from meanfield.solvers.quantities import balancing_quantity
 from meanfield.solvers.response import response_ccdf
 
@@ -46,6 +47,32 @@ def test_random_routing_mixes_exponentials(n):
     assert abs(int(found.lower.p) / int(found.lower.q) - exact) < 1e-14
 
 
+def test_every_queue_on_its_own_is_a_mixture_of_exponentials():
+    """Uniform samples of one server: arrivals at the load, whatever the speed."""
+    blind = PoolPowerOfD(TWO, "2/5", 1)
+    found = response_ccdf(blind, at="5/2", n=2, digits=12).enclosure
+    assert abs(int(found.lower.p) / int(found.lower.q) - (math.exp(-2.75) + math.exp(-0.25)) / 2) < 1e-12
+
+
+def test_equal_servers_at_late_times():
+    policy, at = PowerOfD("2/5", 2, 1, "1/2"), 20
+    found = response_ccdf(policy, at=at, n=2, digits=6).enclosure
+    chain = exact_chain(policy, n=2, buffer=24)
+    cut = chain.mean(stationary(chain.chain, digits=40), lambda loads: _exceeds(policy, loads, at))
+    assert found.has_digits(6)
+    assert found.upper < fmpq(1, 10**6)
+    assert abs(cut.lower - found.lower) < found.lower / 10**4
+
+
+def test_three_equal_servers_against_a_long_buffer():
+    policy, at = PowerOfD("2/5", 2, 1, "1/2"), 9
+    found = response_ccdf(policy, at=at, n=3, digits=4).enclosure
+    chain = exact_chain(policy, n=3, buffer=12)
+    cut = chain.mean(stationary(chain.chain, digits=12), lambda loads: _exceeds(policy, loads, at))
+    assert found.has_digits(4)
+    assert abs(cut.lower - found.lower) < found.lower / 10**3
+
+
 def test_the_mean_in_the_limit_is_the_integral_of_the_tail():
     policy, step = SpeedAwareJSQ(TWO, "9/10"), fmpq(1, 8)
     tails = [response_ccdf(policy, at=step * i, digits=6).enclosure.lower for i in range(1, 200)]
@@ -55,8 +82,12 @@ def test_the_mean_in_the_limit_is_the_integral_of_the_tail():
 
 
 def test_refusals():
-    with pytest.raises(InputError, match="at most 9 digits"):
-        response_ccdf(SED(TWO, "1/2"), at=fmpq(1), n=2, digits=10)
+    with pytest.raises(PrecisionExhausted, match="take an earlier time"):
+        response_ccdf(SED(TWO, "1/2"), at=10**6, n=2, digits=3)
+    with pytest.raises(InputError, match=r"at = 1\.0 is a float"):
+        response_ccdf(SED(TWO, "1/2"), at=1.0, n=2)
+    with pytest.raises(InputError, match="digits = 0"):
+        response_ccdf(SED(TWO, "1/2"), at=1, n=2, digits=0)
     with pytest.raises(InputError, match="a time is >= 0"):
         response_ccdf(SED(TWO, "1/2"), at=fmpq(-1), n=2)
     with pytest.raises(DoesNotExist, match="limit 3/4"):
