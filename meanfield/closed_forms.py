@@ -18,7 +18,7 @@ from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 
 __all__ = ["FluidPoint", "OptimalResponse", "equilibrium", "optimal_response", "separate_loads"]
 
-MOST_DIGITS = 1000
+MOST_DIGITS = 10_050  # 10,000, and those that callers spare
 
 
 @dataclass(frozen=True)

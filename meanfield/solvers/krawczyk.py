@@ -34,7 +34,7 @@ Array = NDArray[Any]
 SMALLEST = 1 / 50  # step of the continuation, in log(1/(1 - load))
 FIRST = 0.1  # load at which the continuation starts
 MOST_LEVELS = 400  # of all pools together
-MOST_DIGITS = 1000
+MOST_DIGITS = 1050  # 1000, and those that callers spare
 SLOPE_BITS = 96
 DEEPEST = 650.0  # -log of what doubles still hold
 

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from exactchains.enclosure import Result
 from exactchains.number import parse
-from exactchains.truth import InputError
+from exactchains.truth import DoesNotExist, InputError, Undecided
 
 
 @dataclass(frozen=True)
@@ -150,14 +150,30 @@ class Model:
         """Return the model object for parameters given as text."""
         return self.build(self.read(words))
 
-    def results(self, thing: Any, quantities: Sequence[str], indices: Sequence[int], digits: int) -> list[Result]:
-        """Return one Result a quantity, or a quantity and index where it is indexed, each with its own cost."""
+    def results(
+        self,
+        thing: Any,
+        quantities: Sequence[str],
+        indices: Sequence[int],
+        digits: int,
+        refused: dict[str, Exception] | None = None,
+    ) -> list[Result]:
+        """Return one Result a quantity, or a quantity and index where it is indexed, each with its own cost.
+
+        A quantity that has no answer ends the list of its indices; it goes into ``refused``, or is raised without that.
+        """
         found = []
         for name in quantities:
             wanted: Sequence[int | None] = self._indices(thing, name, indices)
             for index in wanted:
                 start = time.perf_counter()
-                result = self.solve(thing, name, index, digits)
+                try:
+                    result = self.solve(thing, name, index, digits)
+                except (DoesNotExist, InputError, Undecided) as error:
+                    if refused is None:
+                        raise
+                    refused[name if index is None else f"{name}[{index}]"] = error
+                    break
                 found.append(replace(result, quantity=name, index=index, seconds=time.perf_counter() - start))
         return found
 

@@ -37,7 +37,10 @@ def command(
     as_json: bool,
     certificate: Path | None,
 ) -> None:
-    """Print quantities of MODEL with status and certain digits."""
+    """Print quantities of MODEL with status and certain digits.
+
+    Of several quantities those with an answer are printed; of each other one line says why, and the exit code is not 0.
+    """
     m = find(model)
     if quantity is None:
         listed = ", ".join(q.name for q in m.quantities)
@@ -47,7 +50,10 @@ def command(
         m.quantity(name)
     values = m.read(assignments(parameters))
     thing = m.build(values)
-    results = m.results(thing, wanted, indices(index), digits)
+    refused: dict[str, Exception] = {}
+    results = m.results(thing, wanted, indices(index), digits, refused)
+    if refused and not results:
+        raise next(iter(refused.values()))
     if certificate is not None:
         results = [write_certificate(certificate, results, lambda r: m.certify(thing, r) if m.certify else None)]
     if as_json:
@@ -62,6 +68,20 @@ def command(
     if short:
         reached = min(r.enclosure.certain_digits or 0 for r in short)
         raise PrecisionExhausted(f"{digits} digits asked, {reached} reached for {short[0].quantity}")
+    if refused:
+        click.get_current_context().exit(_told(refused))
+
+
+def _told(refused: dict[str, Exception]) -> int:
+    """Say in one line each what has no answer; return the largest exit code."""
+    from proofs_check.cli.main import failure
+
+    codes = []
+    for name, error in refused.items():
+        code, text = failure(error)
+        click.echo(f"exaq: {name}: {text}", err=True)
+        codes.append(code)
+    return max(codes)
 
 
 def lines(results: list[Result], digits: int) -> list[str]:

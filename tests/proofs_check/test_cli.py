@@ -6,10 +6,8 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from exactchains.enclosure import Enclosure, Result
 from exactchains.number import parse
 from proofs_check.cli.main import cli
-from proofs_check.cli.solve import lines
 from proofs_check.verify import stored
 
 POINT = ["code=rpc", "n=100", "m=70", "k=10", "eps=3/10"]
@@ -81,6 +79,41 @@ def test_bad_input_ends_in_one_line(words, says):
     assert says in refused("solve", *words, "--quantity", "slot_mean")
 
 
+@pytest.mark.parametrize(
+    ("words", "quantities", "answered", "said", "code"),
+    [
+        (
+            ["pod.load-dependent", "d=2", "g=2", "eps=1/2", "lam=1/2"],
+            "blocking,mean_queue",
+            ["mean_queue"],
+            "blocking: ",
+            2,
+        ),
+        (
+            ["pod.load-independent", "d=2", "eps=3/4", "lam=4/5"],
+            "mean_queue,stability_limit",
+            ["stability_limit"],
+            "mean_queue: load = 4/5: unstable",
+            2,
+        ),
+        (["mm1", "lam=2", "mu=1"], "mean_queue,age_mean", [], "", 2),
+        (
+            ["jiq", "pools=1/2:3/2,1/2:1/2", "lam=3/5", "n=4"],
+            "mean_queue,stability_limit,optimal_response",
+            ["optimal_response"],
+            "stability_limit: undecided",
+            3,
+        ),
+    ],
+)
+def test_of_several_quantities_those_with_an_answer_are_printed(words, quantities, answered, said, code):
+    found = run("solve", *words, "--quantity", quantities, "--json")
+    assert found.exit_code == code
+    assert [row["quantity"] for row in json.loads(found.stdout or "[]")] == answered
+    assert said in found.stderr
+    assert len(found.stderr.splitlines()) == max(1, len(quantities.split(",")) - len(answered)) if answered else 1
+
+
 def test_unknown_quantities_and_bad_indices_are_named():
     assert "slot_mean" in refused("solve", "age.feedback", "p=1/2", "d=0", "--quantity", "slot_mena")
     for index in ("-1", "3..1", "1..x", "0..99999999", "１"):
@@ -104,8 +137,8 @@ def test_a_thousand_digits_are_printed():
 
 
 def test_an_enclosure_of_width_zero_has_all_digits():
-    found = Result(Enclosure(parse("1"), parse("1")), "response_ccdf")
-    assert lines([found], 8) == ["response_ccdf = 1.0000000  (enclosed, 8 certain digits)"]
+    found = run("solve", "jsq", "pools=1:1", "lam=1/2", "n=2", "at=0", "--quantity", "response_ccdf", "--digits", "8")
+    assert "response_ccdf = 1.0000000  (enclosed, 8 certain digits)" in found.output
 
 
 def test_check_accepts_and_rejects(tmp_path):
