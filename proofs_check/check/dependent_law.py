@@ -21,7 +21,7 @@ from operator import mul
 from typing import Any
 
 from proofs_check.check.blocks import Integers, applied, integers
-from proofs_check.check.exact import Rejected, fields, integer, items, matrix, rational, whole
+from proofs_check.check.exact import Rejected, fields, integer, items, matrix, rational, vector, whole, wholes
 
 NAMES = ("up", "local", "down")
 MAX_LAST = 10_000
@@ -75,7 +75,7 @@ def check(problem: Any, conclusion: Any, proof: Any) -> None:
     if not 0 <= last <= MAX_LAST:
         raise Rejected(f"0 to {MAX_LAST} levels are watched")
     ratio, eta = rational(proof["ratio"]), rational(proof["eta"])
-    weights = [rational(x) for x in items(proof["weights"], rates.size)]
+    weights = vector(proof["weights"], rates.size)
     _above(rates, last, (ratio, eta, weights))
     rows = _rows(rates, last, proof["rows"])
     sums = [tuple(sum(map(sum, end)) for end in row) for row in rows]
@@ -130,10 +130,7 @@ def _rows(rates: Rates, last: int, data: Any) -> list[Row]:
         over = whole(row["over"]) * rates.scale
         if integer(row["phase"]) != j or over <= 0:
             raise Rejected(f"phase {j} of return needs its row, over a positive number")
-        low, high = (
-            [[whole(x) for x in items(level, rates.size)] for level in items(row[end], last + 1)]
-            for end in ("lower", "upper")
-        )
+        low, high = ([wholes(x, rates.size) for x in items(row[end], last + 1)] for end in ("lower", "upper"))
         if min(map(min, low)) < 0 or min(map(min, high)) <= 0 or not any(map(any, low)):
             raise Rejected("bounds must be nonnegative, the upper ones positive")
         for n in range(last + 1):
@@ -159,7 +156,7 @@ def _flow(x: list[list[int]], n: int, columns: list[list[Integers]], leaving: li
 
 
 def _within(pair: Any, least: Fraction, most: Fraction, what: str) -> None:
-    low, high = (rational(x) for x in items(pair, 2))
+    low, high = vector(pair, 2)
     if low > least or high < most:
         raise Rejected(f"{what} is not proved so closely")
 
