@@ -6,8 +6,10 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
+from exactchains.enclosure import Enclosure, Result
 from exactchains.number import parse
 from proofs_check.cli.main import cli
+from proofs_check.cli.solve import lines
 from proofs_check.verify import stored
 
 POINT = ["code=rpc", "n=100", "m=70", "k=10", "eps=3/10"]
@@ -137,8 +139,8 @@ def test_a_thousand_digits_are_printed():
 
 
 def test_an_enclosure_of_width_zero_has_all_digits():
-    found = run("solve", "jsq", "pools=1:1", "lam=1/2", "n=2", "at=0", "--quantity", "response_ccdf", "--digits", "8")
-    assert "response_ccdf = 1.0000000  (enclosed, 8 certain digits)" in found.output
+    found = Result(Enclosure(parse("1"), parse("1")), "response_ccdf")
+    assert lines([found], 8) == ["response_ccdf = 1.0000000  (enclosed, 8 certain digits)"]
 
 
 def test_check_accepts_and_rejects(tmp_path):
