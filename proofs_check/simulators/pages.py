@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from proofs_check.simulators.validation import Validation
 from proofs_check.simulators.verdict import Verdict
-from proofs_check.simulators.wording import finding_lines
+from proofs_check.simulators.wording import finding_lines, spelled_out
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 COLOURS = {Verdict.AGREES: "#1a7f37", Verdict.DISAGREES: "#c62828", Verdict.UNDECIDED: "#9a6700"}
@@ -23,6 +23,10 @@ def junit_text(found: Validation) -> str:
         errors="0",
         skipped=str(verdicts.count(Verdict.UNDECIDED)),
     )
+    about = ElementTree.SubElement(suite, "properties")
+    given = {"parameters": spelled_out(found), "data": f"{found.source}, {found.observations} {found.what}"}
+    for name, text in (*given.items(), *(("note", note) for note in found.notes)):
+        ElementTree.SubElement(about, "property", name=f"exaq.{name}", value=_FORBIDDEN.sub("\ufffd", text))
     marks = {Verdict.DISAGREES: "failure", Verdict.UNDECIDED: "skipped"}
     for finding in found.findings:
         judgement = finding.judgement
@@ -39,19 +43,19 @@ def junit_text(found: Validation) -> str:
 
 def html_text(found: Validation) -> str:
     """Return one self-contained page: verdict, figures and diagnosis of every quantity."""
-    given = " ".join(f"{name}={x}" for name, x in found.parameters.items())
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in found.notes)
+    listed = f"<ul>{notes}</ul>" if notes else ""
     parts = [
         f'<section><h2>{html.escape(f.judgement.label)}: <span style="color:{COLOURS[f.judgement.verdict]}">'
         f"{f.judgement.verdict.value}</span></h2><pre>{html.escape(chr(10).join(finding_lines(f)))}</pre></section>"
         for f in found.findings
     ]
-    title = html.escape(f"{found.model.name} {given}")
+    title = html.escape(f"{found.model.name} {spelled_out(found)}")
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
         "<style>body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
         "pre{background:#f4f4f4;padding:1em;overflow-x:auto}</style></head>\n"
-        f"<body><h1>{title}</h1><p>{html.escape(found.source)}, {found.observations} {found.what}</p><ul>{notes}</ul>\n"
+        f"<body><h1>{title}</h1><p>{html.escape(found.source)}, {found.observations} {found.what}</p>{listed}\n"
         + "\n".join(parts)
         + "\n</body></html>\n"
     )

@@ -20,6 +20,7 @@ LEAST_EFFECTIVE = 100  # fewer independent observations than this decide nothing
 PLANNED = 4.3  # standard errors in the margin of a planned run: 3.6 for 95 % power, more as the error is estimated
 DEFAULT_MARGIN = "5%"
 EXACT, REFERENCE, OWN = "the exact variance of the model", "a run of the reference simulator", "this run's own error"
+STILL = 1e-18  # a variance below this is rounding: the model has one value only
 LUCKY = 0.1  # a planned variance is as large as one estimated that low with this chance would be
 MEETS = 1.3  # margin over LEAST_EFFECTIVE, as the number of independent observations is estimated too
 
@@ -123,7 +124,8 @@ def judge(
     tolerance = float(margin.around(exact.enclosure))
     inner = 1 - (1 - AGREE_AT) / tests
     outer = 1 - (1 - DISAGREE_AT) / (alarms or tests)
-    verdict, reason = _decided(exact.enclosure, estimate, tolerance, inner, outer)
+    settled = variance_constant is not None and abs(variance_constant) <= STILL
+    verdict, reason = _decided(exact.enclosure, estimate, tolerance, inner, outer, settled)
     variance, source = max(variance_constant or 0.0, 0.0), EXACT
     if not variance and verdict is Verdict.UNDECIDED and reference is not None:
         variance, source = reference() or 0.0, REFERENCE
@@ -144,9 +146,15 @@ def upper_variance(estimate: Estimate) -> float:
     return estimate.variance_constant * freedom / float(special.chdtri(freedom, 1 - LUCKY))
 
 
-def _decided(exact: Enclosure, estimate: Estimate, tolerance: float, inner: float, outer: float) -> tuple[Verdict, str]:
+def _decided(
+    exact: Enclosure, estimate: Estimate, tolerance: float, inner: float, outer: float, settled: bool
+) -> tuple[Verdict, str]:
+    """Return the verdict and why; ``settled``: the exact model does not vary either."""
+    lower, upper = float(exact.lower), float(exact.upper)
     if estimate.error == math.inf:
         return Verdict.UNDECIDED, "no error is given for this number, and none can be found"
+    if estimate.constant and settled and lower - tolerance <= estimate.value <= upper + tolerance:
+        return Verdict.AGREES, "the model has this one value at every moment, and so have the data"
     if estimate.constant:
         return Verdict.UNDECIDED, "all values are equal: a run without spread gives no error to judge by"
     if estimate.effective < LEAST_EFFECTIVE:
@@ -158,7 +166,6 @@ def _decided(exact: Enclosure, estimate: Estimate, tolerance: float, inner: floa
             Verdict.UNDECIDED,
             f"{estimate.batches} batches are still correlated: the run is too short for its memory",
         )
-    lower, upper = float(exact.lower), float(exact.upper)
     low, high = estimate.interval(inner)
     if upper - tolerance <= low and high <= lower + tolerance:
         return Verdict.AGREES, f"the {inner:.4g} interval lies within the margin"

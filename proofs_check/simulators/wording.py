@@ -13,12 +13,16 @@ MANY = 10  # times the exact value, from which on a percentage is hard to read
 
 def lines(found: Validation) -> list[str]:
     """Return the verdicts as text."""
-    given = " ".join(f"{name}={x}" for name, x in found.parameters.items())
-    text = [f"{found.model.name} {given}", f"data: {found.source}, {found.observations} {found.what}"]
+    text = [f"{found.model.name} {spelled_out(found)}", f"data: {found.source}, {found.observations} {found.what}"]
     text += [f"note: {note}" for note in found.notes]
     for finding in found.findings:
         text += ["", *finding_lines(finding)]
     return text
+
+
+def spelled_out(found: Validation) -> str:
+    """Return the parameters as they are written in a call."""
+    return " ".join(f"{name}={x}" for name, x in found.parameters.items())
 
 
 def finding_lines(finding: Finding) -> list[str]:
@@ -80,7 +84,7 @@ def plain(found: Validation) -> dict[str, Any]:
 
 def properties(found: Validation) -> dict[str, str]:
     """Return the verdicts as short names and texts, for the properties of a test case."""
-    given: dict[str, str] = {}
+    given = {f"exaq.note.{i}": note for i, note in enumerate(found.notes, 1)}
     for finding in found.findings:
         j = finding.judgement
         low, high = j.estimate.interval(j.confidence)
@@ -111,6 +115,7 @@ def _plain(finding: Finding) -> dict[str, Any]:
         "confidence": j.confidence,
         "interval": [_finite(low), _finite(high)],
         "interval_method": e.method,
+        "model_variance_used": e.modelled,
         "sequential": e.sequential,
         "batches": e.batches,
         "effective_sample": _finite(e.effective),

@@ -19,12 +19,13 @@ from meanfield.models.shortest import JSQ
 from proofs_check.catalogue import find
 from proofs_check.cli.main import cli
 from proofs_check.simulators.assertion import assert_agrees
+from proofs_check.simulators.pages import html_text, junit_text
 from proofs_check.simulators.queue_runs import job_trace
 from proofs_check.simulators.rates import Rates
 from proofs_check.simulators.server_runs import server_trace
 from proofs_check.simulators.validation import Rule, validate
 from proofs_check.simulators.verdict import Verdict
-from proofs_check.simulators.wording import lines, plain
+from proofs_check.simulators.wording import lines, plain, properties
 
 HALF = {"lam": "1/2", "mu": "1"}
 PAIR = {"pools": "1/2:3/2,1/2:1/2", "n": "2", "lam": "1/2"}
@@ -395,3 +396,28 @@ def test_rounded_times_and_jobs_that_never_left_are_noted(jobs):
         "without departure: 1200 jobs, 600 of them in the first half of the run: lost or replaced? mean_response is "
         "that of the others",
     )
+
+
+def test_junit_and_html_say_what_was_read_and_every_note(jobs):
+    found = validate("mm1", HALF, scaled({name: x[:3000] for name, x in jobs.items()}, 1000), quantities=["mean_wait"])
+    suite = ElementTree.fromstring(junit_text(found))
+    said = {item.get("name"): item.get("value") for item in suite.iter("property")}
+    assert said == {
+        "exaq.parameters": "lam=1/2 mu=1",
+        "exaq.data": "data in memory (dict), 3000 jobs",
+        "exaq.note": found.notes[0],
+    }
+    assert properties(found)["exaq.note.1"] == found.notes[0]
+    assert found.notes[0] in html_text(found) and "<ul></ul>" not in html_text(
+        validate("mm1", HALF, jobs, quantities=["mean_wait"])
+    )
+
+
+def test_what_never_varies_in_the_model_agrees_when_it_does_not_in_the_data(jobs):
+    found = validate("mm1", HALF, jobs, quantities=["tail"], indices=[0, 1])
+    assert [finding.judgement.verdict for finding in found.findings] == [Verdict.AGREES, Verdict.AGREES]
+    empty = {"t": np.arange(100.0) ** 1.1, "level": np.zeros(100)}
+    assert validate("mm1", HALF, empty, quantities=["tail"], indices=[1]).verdict is Verdict.UNDECIDED
+    header, rows = server_trace(JSQ(PAIR["pools"], "1/2"), 2, jobs=2_000, seed=1)
+    data = dict(zip(header, rows.T, strict=True))
+    assert validate("jsq", PAIR, data, quantities=["tail"], indices=[0]).verdict is Verdict.AGREES
