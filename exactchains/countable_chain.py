@@ -23,8 +23,8 @@ class CountableChain:
     """Continuous-time chain on pairs (x1, x2) >= 0: the jumps out of a pair depend only on signs.
 
     ``borders`` are linear forms a x1 + b x2 with a > 0 > b; ``jumps`` gives, for the signs of (x1, x2, *borders), the
-    jumps (dx1, dx2) with their rates.  A jump changes x1, x2 and every border form by at most one, so that it crosses
-    no border without landing on it.
+    jumps (dx1, dx2) with their rates.  A jump comes closer to x1 = 0, to x2 = 0 and to a border by at most one, so that
+    it crosses none without landing on it; away from them it is of any length.
     """
 
     borders: tuple[Point, ...]
@@ -48,8 +48,9 @@ class CountableChain:
         where = f"jump {jump} at signs {signs}"
         if rate <= 0:
             raise NotAGenerator(f"{where}: rate {rate}; rates are > 0")
-        if any(abs(a * jump[0] + b * jump[1]) > 1 for a, b in ((1, 0), (0, 1), *self.borders)) or jump == (0, 0):
-            raise InputError(f"{where}: x1, x2 and each border form may change by at most one, and something must")
+        forms = (a * jump[0] + b * jump[1] for a, b in ((1, 0), (0, 1), *self.borders))
+        if jump == (0, 0) or any(sign * change < -1 for sign, change in zip(signs, forms, strict=True)):
+            raise InputError(f"{where}: x1, x2 and each border form may come closer to 0 by at most one")
         if any(sign == 0 and step < 0 for sign, step in zip(signs, jump, strict=False)):
             raise NotAGenerator(f"{where} leads below zero")
 

@@ -1,8 +1,8 @@
 """Chains on pairs of nonnegative integers whose jumps depend on the signs of x1, x2 and of border forms a x1 + b x2.
 
-A jump changes x1, x2 and each border form by at most one, hence no border is crossed without landing on it and Q maps
-a sum of 1, x1, x2, x1^2, x1 x2, x2^2, the positive parts of the border forms and their squares to a function that is
-affine on every ray and on every open cone between rays.
+A jump brings x1, x2 and each border form closer to 0 by at most one, hence crosses no border without landing on it: Q
+maps a sum of 1, x1, x2, x1^2, x1 x2, x2^2, the positive parts of the border forms and their squares to a function that
+is affine on every ray and on every open cone between rays.
 """
 
 import itertools
@@ -45,8 +45,8 @@ class Walk:
     def _jump(self, signs: tuple[int, ...], data: Any) -> tuple[int, int, Fraction]:
         dx, dy, rate = *pair(items(data, 3)[:2]), rational(data[2])
         forms = [dx, dy, *(a * dx + b * dy for a, b in self.borders)]
-        if rate <= 0 or (dx, dy) == (0, 0) or max(map(abs, forms)) > 1:
-            raise Rejected("a jump has a positive rate and changes each form by at most one")
+        if rate <= 0 or (dx, dy) == (0, 0) or any(s * v < -1 for s, v in zip(signs, forms, strict=True)):
+            raise Rejected("a jump has a positive rate and brings each form closer to 0 by at most one")
         if (signs[0] == 0 and dx < 0) or (signs[1] == 0 and dy < 0):
             raise Rejected("a jump leads below zero")
         return dx, dy, rate

@@ -120,7 +120,7 @@ def test_rules_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match="jump differently"):
         CountableChain.from_rule(lambda x: [((x[0] + 1, x[1]), 1 + x[0])])
     with pytest.raises(InputError, match="at most one"):
-        CountableChain.from_rule(lambda x: [((x[0] + 2, x[1]), 1)])
+        CountableChain.from_rule(lambda x: [((x[0] + 2, x[1]), 1)], borders=[(1, -1)])
     with pytest.raises(InputError, match="below zero"):
         CountableChain.from_rule(lambda x: [((x[0] - 1, x[1]), 1)])
     with pytest.raises(TypeError, match="float"):
@@ -177,6 +177,15 @@ REJECTED = {
 }
 
 
+@pytest.mark.parametrize(("signs", "jump"), [([1, 1, -1], [2, 0]), ([1, 1, 1], [0, 2]), ([1, 1, 1], [-2, 0])])
+def test_jumps_that_pass_a_border_are_rejected(signs, jump):
+    certificate = copy.deepcopy(COARSE.certificate)
+    (cell,) = (cell for cell in certificate["problem"]["chain"]["cells"] if cell["signs"] == signs)
+    cell["jumps"][0][:2] = jump
+    with pytest.raises(Rejected, match="closer to 0"):
+        check(loads(json.dumps(certificate)))
+
+
 @pytest.mark.parametrize("name", REJECTED)
 def test_rejected(name):
     certificate = copy.deepcopy(COARSE.certificate)
@@ -220,6 +229,46 @@ def test_the_checker_lists_pairs_as_their_definition_says(sides):
             shell.append(x)
     assert [p for p in side._pairs()[0] if max(p) < 12] == inside
     assert [p for p in side._pairs()[1] if max(p) < 12] == shell
+
+
+def batches(arrival, size, other):
+    """Jobs come to the first server in batches, and one by one to the second, which is as fast."""
+
+    def rule(x):
+        yield (x[0] + size, x[1]), arrival
+        yield (x[0], x[1] + 1), other
+        for k in (0, 1):
+            if x[k]:
+                yield (x[0] - (k == 0), x[1] - (k == 1)), 1
+
+    return CountableChain.from_rule(rule)
+
+
+@pytest.mark.parametrize(("arrival", "size"), [(Fraction(1, 4), 2), (Fraction(1, 8), 5)])
+def test_arrivals_in_batches(arrival, size):
+    """Batches of b at load r have a mean queue of r (b + 1) / (2 (1 - r)), here beside a queue of its own."""
+    load, other = arrival * size, Fraction(1, 3)
+    whole = expectation(batches(arrival, size, other), Reward.total(), digits=6)
+    assert whole.enclosure.contains(load * (size + 1) / 2 / (1 - load) + other / (1 - other))
+    accepted(whole)
+
+
+def test_work_for_both_queues_and_a_border_that_batches_leave():
+    """Two equal queues: pairs for both, and two at once for the first one where it is not the longer one."""
+
+    def rule(x):
+        yield (x[0] + 1, x[1] + 1), Fraction(1, 4)
+        yield ((x[0] + 2, x[1]) if x[0] >= x[1] else (x[0] + 1, x[1])), Fraction(1, 8)
+        for k in (0, 1):
+            if x[k]:
+                yield (x[0] - (k == 0), x[1] - (k == 1)), 1
+
+    chain = CountableChain.from_rule(rule, borders=[(1, -1)])
+    found = expectation(chain, Reward.total(), digits=5)
+    accepted(found)
+    side, law = 60, square_law(chain, 60)
+    mean = sum((i + j) * law[i, j] for i in range(side + 1) for j in range(side + 1))
+    assert float(found.lower.p) / float(found.lower.q) == pytest.approx(mean, rel=1e-4)
 
 
 def tandem(arrival, speeds, back=Fraction(0)):
