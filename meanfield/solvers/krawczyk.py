@@ -25,7 +25,7 @@ from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Unde
 from meanfield.closed_forms import FluidPoint, separate_loads
 from meanfield.models.policy import Policy
 from meanfield.models.pools import whole
-from meanfield.solvers.krawczyk_certificate import Witness, document
+from meanfield.solvers.krawczyk_certificate import INVERSE, Witness, document
 from meanfield.solvers.sampled import Rule, Shares, rule_of, shares
 
 __all__ = ["SampledPoint", "sampled_equilibrium"]
@@ -235,12 +235,13 @@ def _proved(system: Balance, bits: int, levels: int) -> SampledPoint:
     with Balls(bits + 32).working():
         p = _refined(system, p, inverse, bits)
         theta = _ratio(system, p)
+        inverse = np.rint(inverse * 2.0**INVERSE) / 2.0**INVERSE  # what the certificate holds
         C = arb_mat(inverse.tolist())
         b = [2 * x for x in p[:, -1]]
         beyond = _geometric(b, theta, system.rule.reach + 1)
         start = C * arb_mat([[x] for x in _residual(system, p, beyond)[0]])
         offset = [abs(start[i, 0]).upper() for i in range(p.size)]
-        radius = [8 * x + arb(2) ** (-bits - 24) for x in offset]
+        radius = [(8 * max(offset, key=float) + arb(2) ** (-bits - 24)).upper()] * len(offset)
         with Balls(SLOPE_BITS).working():
             contraction = _contraction(system, p, beyond, theta, C, radius)
         for x, r in zip(offset, radius, strict=True):

@@ -13,10 +13,10 @@ from exactchains.number import text, wire
 from meanfield.models.pools import Pools
 from meanfield.solvers.sampled import Rule
 
-__all__ = ["Witness", "document"]
+__all__ = ["INVERSE", "Witness", "document"]
 
 SPARE = 24  # bits of the units below the last bit of the smallest level
-INVERSE = 64  # bits of the inverse
+INVERSE = 16  # bits of the inverse: it need only be near
 MOST_UNKNOWNS, MOST_BITS, MOST_WORK = 300, 100_000, 2 * 10**9  # caps of the checker
 
 
@@ -56,7 +56,7 @@ def document(
     }
     if tails:
         conclusion["tail"] = [[k, wire(x.lower), wire(x.upper)] for k, x in tails.items()]
-    rows = [[hex(int(float(x) * 2**INVERSE)) for x in row] for row in witness.inverse]
+    rows = [[hex(round(float(x) * 2**INVERSE)) for x in row] for row in witness.inverse]
     return {
         "format": 1,
         "kind": "krawczyk",

@@ -190,7 +190,7 @@ def test_quantities_of_the_limit():
         (lambda: fixed_point(Far("1/2", "level")), InputError, r"sight = \(0, 1\): loads"),
         (lambda: fixed_point(JSQ(TWO, "1/2")), InputError, "sees all servers"),
         (lambda: fixed_point(PoolPowerOfD("1/2:9/5,1/2:1/5", "1/2")), DoesNotExist, "stability limit"),
-        (lambda: fixed_point(Hesitant("1/2"), digits=0), InputError, "at least one digit"),
+        (lambda: fixed_point(Hesitant("1/2"), digits=0), InputError, "digits = 0"),
         (lambda: sampled_equilibrium(PowerOfD("1/2", 2, None, "1/3")), InputError, "declares no sight"),
     ],
 )
