@@ -12,7 +12,7 @@ from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Model, spelled
 from proofs_check.simulators.birth_death import birth_death
 from proofs_check.simulators.diagnosis import Suspect
-from proofs_check.simulators.service import SERVICES, service_moments, transforms
+from proofs_check.simulators.service import SERVICES, service_moments, tilted_mean
 
 DIGITS = 12
 Value = Callable[[], Enclosure]
@@ -180,19 +180,18 @@ def from_service(lam: fmpq, service: Any) -> Enclosure:
 
     .. math:: E[S; empty] = E[S e^{-\lambda S}]\, E[e^{-\lambda W}] = (1 - \rho) E[S e^{-\lambda S}] / E[e^{-\lambda S}]
     """
-    rate, mean = float(lam), service_moments(service)[0]
-    plain, tilted = transforms(service, rate)
-    empty = (1 - rate * mean) * tilted / plain
-    return plus(from_delivery(lam, service), Enclosure.of(rate * (mean**2 + empty / rate)))
+    mean, tilted = service_moments(service)[0], Enclosure.of(tilted_mean(service, lam))
+    left_empty = scaled(tilted, 1 - lam * mean)
+    return plus(plus(from_delivery(lam, service), Enclosure.exact(lam * mean**2)), left_empty)
 
 
 def from_delivery(lam: fmpq, service: Any) -> Enclosure:
     """Return the mean time since the last departure of M/G/1, lam E[D^2] / 2: D is S, and idle time if left empty."""
-    rate, (mean, second, *_) = float(lam), service_moments(service)
-    if rate * mean >= 1:
+    mean, second, *_ = service_moments(service)
+    idle = 1 - lam * mean
+    if idle <= 0:
         raise DoesNotExist("no stationary age: the load is at least 1")
-    idle = 1 - rate * mean
-    return Enclosure.of(rate * second / 2 + idle * mean + idle / rate)
+    return Enclosure.exact(lam * second / 2 + idle * mean + idle / lam)
 
 
 def square(x: Enclosure) -> Enclosure:

@@ -122,7 +122,7 @@ class ClassicKnowledge:
 
     def _of_service(self, service: Any, quantity: str, per_job: bool) -> float | None:
         """Return the constant for Poisson arrivals and a law of service, first come first served."""
-        lam, times = float(self.values["lam"]), service_moments(service)
+        lam, times = float(self.values["lam"]), [float(x) for x in service_moments(service)]
         wait = lam * times[1] / (2 * (1 - lam * times[0]))
         counted = {"mean_wait": wait, "mean_response": wait + times[0], "peak_mean": wait + times[0] + 1 / lam}
         if per_job:

@@ -5,7 +5,10 @@ import re
 
 import numpy as np
 import pytest
+from flint import fmpq
 
+from aoi_tools.models.queues import Erlang, Mixture
+from exactchains.enclosure import Enclosure
 from proofs_check.catalogue import find
 from proofs_check.simulators.classic_suspects import from_delivery, from_service
 from proofs_check.simulators.knowledge import knowledge
@@ -112,3 +115,11 @@ def test_ages_from_the_start_of_service_and_from_the_last_delivery_are_those_of_
     lam, service = values["lam"], SERVICES[model](values)
     for found, ages in ((from_service(lam, service), low), (from_delivery(lam, service), 0 * low)):
         assert float(found.lower) == pytest.approx((gap * ages + gap**2 / 2).sum() / gap.sum(), rel=0.02)
+
+
+def test_ages_from_the_start_of_service_are_fractions_where_the_law_is_no_mixture():
+    lam, mu = fmpq(1, 2), fmpq(1)
+    assert from_service(lam, Erlang(mu)) == Enclosure.exact("17/6")  # 2 + 1 - 1/6 by Burke's theorem
+    assert from_delivery(lam, Erlang(mu)) == Enclosure.exact(1 / lam)  # departures are Poisson
+    mixed = Mixture(((fmpq(1, 3), Erlang(mu)), (fmpq(2, 3), Erlang(mu))))
+    assert float(from_service(lam, mixed).lower) == pytest.approx(17 / 6, rel=1e-12)
