@@ -158,28 +158,21 @@ class Levels:
 
 def _layers(strict: Any, flow: Flow, step: int) -> Any:
     """Return the solver of (I - strict) y = b where ``strict`` leads to a level from the one before (behind) only."""
-    ends = flow.start.tolist()
-    order = range(flow.levels)[::step][1:]
+    ends, size = flow.start.tolist(), flow.size
+    layers = [slice(ends[k], ends[k + 1]) for k in range(flow.levels)][::step][1:]
+    starts = [strict.indptr[rows.start : rows.stop + 1] for rows in layers]
+    indices, data = strict.indices, strict.data
 
     def solve(b: Any) -> Any:
         y = b.copy()
-        for k in order:
-            rows = slice(ends[k], ends[k + 1])
-            add_product(strict, rows, y)
+        for rows, start in zip(layers, starts, strict=True):
+            if csr_matvec is not None:
+                csr_matvec(len(start) - 1, size, start, indices, data, y, y[rows])
+            else:
+                y[rows] += strict[rows] @ y
         return y
 
     return solve
-
-
-def add_product(A: Any, rows: slice, y: Any) -> None:
-    """Add the given rows of A y to those of y, in place; they must not depend on themselves."""
-    start = A.indptr[rows.start : rows.stop + 1]
-    if csr_matvec is not None:
-        csr_matvec(rows.stop - rows.start, A.shape[1], start, A.indices, A.data, y, y[rows])
-        return
-    at = slice(start[0], start[-1])
-    part = sp.csr_matrix((A.data[at], A.indices[at], start - start[0]), shape=(len(start) - 1, A.shape[1]))
-    y[rows] += part @ y
 
 
 def _triangle(strict: Any) -> Any:
