@@ -1,6 +1,7 @@
 """The mean-field vector field of a policy, over any domain and symbolic."""
 
 from collections.abc import Sequence
+from math import comb
 from typing import Any
 
 from flint import fmpq
@@ -15,6 +16,7 @@ from meanfield.models.policy import Policy
 __all__ = ["drift", "is_cooperative", "jacobian"]
 
 Tails = Sequence[Sequence[Any]]
+MOST_TERMS = 1_000_000  # of a symbolic Jacobian, some seconds
 
 
 def drift(policy: Policy, tails: Tails, *, domain: Domain = QQ, load: Any = None) -> list[list[Any]]:
@@ -90,6 +92,11 @@ def is_cooperative(policy: PowerOfD) -> bool:
     """
     gap = 0 if policy.g is None else policy.g
     depth = 2 * gap + 3
+    terms = (gap + 2) * depth * comb(depth + 1 + policy.d, policy.d)
+    if terms > MOST_TERMS:
+        raise InputError(
+            f"d = {policy.d}, g = {policy.g}: the proof takes {terms} terms, above {MOST_TERMS}; take smaller ones"
+        )
     for eps in (0, 1):
         _, rows = jacobian(PowerOfD(fmpq(1, 2), policy.d, policy.g, eps), depth)
         increments = Fractions("lam", *(f"p{k}" for k in range(depth + 1)))

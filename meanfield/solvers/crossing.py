@@ -9,7 +9,7 @@ from flint import fmpq
 
 from exactchains.enclosure import Enclosure
 from exactchains.number import Rational, rational
-from exactchains.truth import InputError
+from exactchains.truth import InputError, Undecided
 from meanfield.models.noisy import PowerOfD
 from meanfield.models.pools import whole
 from meanfield.solvers.fixed_point import fixed_point
@@ -19,7 +19,7 @@ __all__ = ["Region", "against_random", "crossings", "regions"]
 Relation = Literal["less", "greater", "undecided"]
 Bounds = tuple[fmpq | None, fmpq | None]  # lower and upper; None: infinity
 Mean = Callable[[fmpq], Bounds]
-MOST_DIGITS = 100
+MOST_DIGITS, MOST_BOXES = 100, 10_000
 NEAR = fmpq(1, 1000)  # distance to the stability limit, relative, below which tails are too long to add up
 
 
@@ -42,6 +42,11 @@ def regions(first: Mean, second: Mean, *, lower: Rational, upper: Rational, tole
     Guarantee
     ---------
     Every region labelled less or greater has that relation at each of its loads.
+
+    Raises
+    ------
+    Undecided
+        The means are so near to each other that more than 10,000 boxes are needed.
     """
     tiny = rational(tolerance, "tolerance")
     if tiny <= 0:
@@ -49,7 +54,9 @@ def regions(first: Mean, second: Mean, *, lower: Rational, upper: Rational, tole
     one, two = cache(first), cache(second)
     found: list[Region] = []
     waiting = [(rational(lower, "lower"), rational(upper, "upper"))]
-    while waiting:
+    for _ in range(MOST_BOXES):
+        if not waiting:
+            return _merged(found)
         a, b = waiting.pop()
         relation = _relation(one, two, a, b)
         if relation == "undecided" and b - a > tiny:
@@ -57,7 +64,10 @@ def regions(first: Mean, second: Mean, *, lower: Rational, upper: Rational, tole
             waiting += [(middle, b), (a, middle)]
         else:
             found.append(Region(a, b, relation))
-    return _merged(found)
+    raise Undecided(
+        f"regions: {MOST_BOXES} boxes do not tell the means apart, up to load {a}; they differ too little, raise the"
+        " tolerance or shorten the range"
+    )
 
 
 def crossings(found: list[Region]) -> list[Enclosure]:

@@ -44,10 +44,8 @@ class _Series:
         return self._new(self.value * self._of(other))
 
     def __pow__(self, exponent: int) -> "_Series":
-        found = self._new(fmpq_poly([1]))
-        for _ in range(exponent):
-            found = found * self
-        return found
+        half = self ** (exponent // 2) if exponent > 1 else self._new(fmpq_poly([1]))
+        return half * half * self if exponent % 2 else half * half
 
     __radd__ = __add__
     __rmul__ = __mul__

@@ -3,7 +3,7 @@
 import pytest
 from flint import fmpq
 
-from exactchains.truth import InputError
+from exactchains.truth import InputError, Undecided
 from meanfield import (
     JSQ,
     PoolPowerOfD,
@@ -13,9 +13,11 @@ from meanfield import (
     equilibrium_near,
     fixed_point,
     heavy_traffic_offset,
+    is_cooperative,
     light_traffic,
     one_gate,
     refinement,
+    regions,
     trajectory,
     validated,
 )
@@ -63,6 +65,19 @@ def test_counts_without_end_are_refused_with_the_limit(call):
 def test_paths_by_regimes_end():
     with pytest.raises(InputError, match="up to time 10000"):
         trajectory(JSQ(POOLS, "1/2"), until=10**9)
+
+
+def test_work_without_end_is_refused():
+    with pytest.raises(InputError, match="d = 1000, g = 3: the proof takes"):
+        is_cooperative(PowerOfD("1/2", 1000, 3))
+    near = fmpq(1, 10**7)
+    with pytest.raises(Undecided, match="10000 boxes do not tell the means apart"):
+        regions(lambda x: (x, x), lambda x: (x + near, x + near), lower=0, upper=1, tolerance="1e-12")
+
+
+def test_series_of_many_samples_are_short():
+    """At low load a job errs with chance eps to the busiest of d, of which one is busy with chance d lam."""
+    assert light_traffic(PowerOfD("1/2", 1000, 3, "1/2"), order=1) == [1, 500]
 
 
 @pytest.mark.parametrize(
