@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from exactchains.enclosure import Result
 from exactchains.truth import InputError
@@ -19,7 +20,7 @@ from proofs_check.simulators.finished import Finished
 from proofs_check.simulators.holm import Judged, step_down
 from proofs_check.simulators.intervals import method
 from proofs_check.simulators.jobs import Jobs
-from proofs_check.simulators.knowledge import ClassicKnowledge, Knowledge, knowledge
+from proofs_check.simulators.knowledge import PER_JOB, ClassicKnowledge, Knowledge, knowledge
 from proofs_check.simulators.laws import LawTest, law_test
 from proofs_check.simulators.paths import Levels
 from proofs_check.simulators.pieces import Floats
@@ -29,9 +30,11 @@ from proofs_check.simulators.reference import reference_variance
 from proofs_check.simulators.replications import Replications, named
 from proofs_check.simulators.slot_ages import SlotAges
 from proofs_check.simulators.statistics import BATCHES, MEAN, Statistic, estimate
+from proofs_check.simulators.values import Values
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, Judgement, Margin, Verdict, judge
 from proofs_check.simulators.warmup import read_fraction, transient, without_beginning
 
+RARE = 1e-4  # the chance of a note on the order of values that are in order
 LEAST_PIECES = 2 * min(BATCHES)
 
 
@@ -149,8 +152,20 @@ def validate(
         read.count,
         read.what,
         tuple(findings),
-        (*read.notes(), *_rate_notes(read, known), *law),
+        (*read.notes(), *_rate_notes(read, known), *_order_notes(read, known, findings), *law),
     )
+
+
+def _order_notes(read: Any, known: Knowledge, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield a note when bare values vary as if independent, which those of successive jobs of the model are not."""
+    for j in (finding.judgement for finding in findings if isinstance(read, Values)):
+        constant = known.variance_constant(j.quantity, j.index, "Jobs") if j.quantity in PER_JOB else None
+        freedom = j.estimate.batches - 1
+        if constant and j.estimate.variance_constant < constant * special.chdtri(freedom, 1 - RARE) / freedom:
+            yield (
+                f"{j.label}: neighbouring values depend on one another far less than those of successive jobs of this "
+                "model; the interval holds if they come from independent runs, not if they are shuffled"
+            )
 
 
 def _judged(

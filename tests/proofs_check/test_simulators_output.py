@@ -421,3 +421,11 @@ def test_what_never_varies_in_the_model_agrees_when_it_does_not_in_the_data(jobs
     header, rows = server_trace(JSQ(PAIR["pools"], "1/2"), 2, jobs=2_000, seed=1)
     data = dict(zip(header, rows.T, strict=True))
     assert validate("jsq", PAIR, data, quantities=["tail"], indices=[0]).verdict is Verdict.AGREES
+
+
+def test_shuffled_values_are_told_from_those_in_order(jobs):
+    stays = jobs["t_end"] - jobs["t_arrive"]
+    mixed = np.random.default_rng(1).permutation(stays)
+    for values, said in ((stays, False), (mixed, True), (mixed[:2000], True)):
+        found = validate("mm1", HALF, {"value": values}, quantities=["mean_response"])
+        assert any("not if they are shuffled" in note for note in found.notes) is said
