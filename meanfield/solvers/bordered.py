@@ -29,6 +29,8 @@ def solver(
         try:
             return sla.splu(A).solve  # type: ignore[no-any-return]
         except RuntimeError as error:
+            if "singular" not in str(error):  # SuperLU was refused memory
+                raise MemoryError(str(error)) from error
             raise Undecided("the Poisson equation of a comparison chain is singular: it may be unstable") from error
     A = matrix.tocsr()
     precondition = sla.LinearOperator(A.shape, matvec=_preconditioner(A, groups, weights))

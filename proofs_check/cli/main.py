@@ -69,8 +69,10 @@ def failure(error: Exception) -> tuple[int, str]:
         return EXIT_INPUT, text
     if isinstance(error, PrecisionExhausted | Undecided):
         return EXIT_UNDECIDED, f"undecided: {text}"
+    if isinstance(error, FileExistsError):
+        return EXIT_INPUT, f"{error.filename}: a file stands there and a folder is needed; give another place"
     if isinstance(error, OSError):
-        return EXIT_INPUT, f"{error.filename}: {error.strerror}" if error.filename else text
+        return EXIT_INPUT, f"{error.filename}: {error.strerror}" if error.filename else error.strerror or text
     if isinstance(error, MemoryError):
         return EXIT_INTERNAL, "out of memory; ask for fewer digits or a smaller model"
     return EXIT_INTERNAL, f"internal error: {type(error).__name__}: {text[:300]}; --debug shows where"

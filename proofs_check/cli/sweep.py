@@ -128,6 +128,6 @@ def _judged(done: Swept, reasons: list[str]) -> None:
         raise InputError(f"no point of this sweep exists: {reasons[0]}")
     short = {s: n for s, n in done.statuses.items() if s not in VALUES and s != "refused"}
     if "failed" in short:
-        raise RuntimeError(f"{short['failed']} points failed; --retry computes them again")
+        raise RuntimeError(f"{short['failed']} answers failed; --retry computes them again")
     if short:
-        raise PrecisionExhausted(", ".join(f"{n} points: {s}" for s, n in short.items()))
+        raise PrecisionExhausted(", ".join(f"{n} {s}" for s, n in short.items()) + f" of {done.asked} answers")

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -132,12 +132,16 @@ class Answer:
         return bool(mine.upper - mine.lower < theirs.upper - theirs.lower)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: getattr(self, name) for name in _PARTS}
+
+
+_PARTS = tuple(part.name for part in fields(Answer))
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # dumps would make one a call
 
 
 def canonical(data: Any) -> str:
     """Return JSON with sorted keys, no blanks and ASCII only: one text for one value."""
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _CANONICAL.encode(data)
 
 
 def sha256(text: str) -> str:

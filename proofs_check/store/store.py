@@ -143,7 +143,7 @@ class Store:
 
     def _read(self, row: tuple[Any, ...]) -> tuple[Question, Answer]:
         values = row[:-1]
-        if seal(values) != row[-1]:
+        if not _sealed(values, row[-1]):
             raise StoreDamaged(_damage(self.path, f"row {str(row[0])[:16]} does not match its seal"))
         named = dict(zip(COLUMNS, values, strict=True))
         question = Question.from_text(named.pop("question"))
@@ -166,6 +166,13 @@ class Store:
 def seal(values: tuple[Any, ...]) -> str:
     """Return the SHA-256 of the contents of a row."""
     return sha256(canonical(list(values)))
+
+
+def _sealed(values: tuple[Any, ...], mark: Any) -> bool:
+    try:
+        return seal(values) == mark
+    except (TypeError, ValueError):  # bytes or NaN: a broken cell may hold what no row has
+        return False
 
 
 def said(answer: Answer) -> str:

@@ -63,7 +63,7 @@ def sweep(
     """
     with _engine(executor, spec) as engine:
         run = _Run(spec, store, engine, retry)
-        run.answer(spec.questions(), progress or _silent)
+        run.compute(spec.questions(), progress or _silent)
         found = run.boundary(progress or _silent) if spec.boundary else ()
     statuses = store.statuses()
     return Swept(
@@ -104,8 +104,8 @@ class _Run:
         self.asked: set[str] = set()
         self.computed = 0
 
-    def answer(self, questions: Iterable[Question], report: Progress) -> dict[str, Answer]:
-        """Compute what is missing, and return the answers by key."""
+    def compute(self, questions: Iterable[Question], report: Progress) -> None:
+        """Compute and store what is missing."""
         wanted = {q.key: q for q in questions}
         known = self.store.statuses()
         left = [q for key, q in wanted.items() if self._is_open(key, known)]
@@ -115,10 +115,14 @@ class _Run:
             items = grouped(left, self.spec.certificates)
             self.schedule.run(items, lambda done, total: report(before + done, before + total))
         self.computed += len(left)
-        return {key: answer for key, q in wanted.items() if (answer := self.store.answer(q)) is not None}
 
     def boundary(self, report: Progress) -> tuple[Bracket, ...]:
-        return _followed(searches(self.spec), lambda questions: self.answer(questions, report))
+        def answered(questions: Iterable[Question]) -> dict[str, Answer]:
+            listed = list(questions)
+            self.compute(listed, report)
+            return {q.key: answer for q in listed if (answer := self.store.answer(q)) is not None}
+
+        return _followed(searches(self.spec), answered)
 
     def _is_open(self, key: str, known: dict[str, str]) -> bool:
         if key in self.asked:

@@ -4,8 +4,10 @@ import csv
 import errno
 import hashlib
 import json
+import math
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -250,6 +252,18 @@ def test_every_flip_inside_a_number_is_found(path, tmp_path):
         assert bad.read_bytes() == before
 
 
+@pytest.mark.parametrize("cell", [b"exact", math.inf, None])
+def test_cells_of_another_kind_are_named(path, cell):
+    db = sqlite3.connect(path)
+    db.execute(
+        "UPDATE result SET status = coalesce(?, status), seconds = coalesce(?, seconds), method = 7", (cell, cell)
+    )
+    db.commit()
+    db.close()
+    with Store(path) as store, pytest.raises(StoreDamaged, match="does not match its seal"):
+        list(store.rows())
+
+
 def test_a_writer_is_refused_where_a_key_is_broken(path, tmp_path):
     """Such a row would not be found, and its question be answered again beside it."""
     key, content = question(71).key.encode(), path.read_bytes()
@@ -266,8 +280,6 @@ def test_a_writer_is_refused_where_a_key_is_broken(path, tmp_path):
 
 
 def test_foreign_files_are_left_alone(tmp_path):
-    import sqlite3
-
     text, other = tmp_path / "notes.sqlite", tmp_path / "other.sqlite"
     text.write_text("my notes\n" * 1000)
     db = sqlite3.connect(other)

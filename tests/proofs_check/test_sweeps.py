@@ -13,13 +13,15 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
+import scipy.sparse
 from click.testing import CliRunner
 from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
 from exactchains.number import parse
-from exactchains.truth import InputError
+from exactchains.truth import InputError, Undecided
+from meanfield.solvers.bordered import solver
 from proofs_check.arithmetic import evaluated, names_in
 from proofs_check.catalogue import find
 from proofs_check.cli.main import cli
@@ -393,6 +395,18 @@ def test_an_interrupt_ends_the_workers_at_once():
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
     assert isinstance(future.exception(), CancelledError)
+
+
+def test_a_sparse_factor_that_is_refused_memory_is_not_called_singular(monkeypatch):
+    words = {"SUPERLU_MALLOC fails for buf in intCalloc()": MemoryError, "Factor is exactly singular": Undecided}
+    for says, kind in words.items():
+
+        def refused(_matrix, says=says):
+            raise RuntimeError(says)
+
+        monkeypatch.setattr("scipy.sparse.linalg.splu", refused)
+        with pytest.raises(kind):
+            solver(scipy.sparse.eye_array(3))
 
 
 # Where signs change

@@ -518,6 +518,12 @@ def test_command_refuses_what_it_could_not_write_before_it_computes(monkeypatch,
     assert run("P5.mean-age-eps", "--out", out).exit_code == 2
 
 
+def test_command_says_that_a_file_stands_where_a_folder_is_needed(tmp_path):
+    (tmp_path / "all").touch()
+    done = run("--all", "--out", str(tmp_path / "all"))
+    assert done.exit_code == 2 and done.output.strip().endswith("a folder is needed; give another place")
+
+
 def run(*words: str):
     return CliRunner().invoke(cli, ["table", *words])
 
