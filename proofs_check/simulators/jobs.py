@@ -109,10 +109,10 @@ class Jobs:
         Jobs still there at the end count as present; after the last arrival that was written nothing is known.
         """
         self._refuse_lost()
-        times, steps, _ = self._events()
+        times = np.concatenate([self.arrive, self.end[self._left()]])
         order = np.argsort(times, kind="stable")
-        times, steps = times[order], steps[order]
-        return np.diff(times), np.maximum(np.cumsum(steps)[:-1], 0)
+        steps = np.where(order < self.count, np.int8(1), np.int8(-1))
+        return np.diff(times[order]), np.maximum(np.cumsum(steps, dtype=float)[:-1], 0)
 
     def busy_servers(self, least: int) -> tuple[Floats, Floats]:
         """Return durations and numbers of servers with at least ``least`` jobs, from the first arrival to the last."""
@@ -142,14 +142,17 @@ class Jobs:
                 "they were lost, leave their rows out to estimate queue lengths"
             )
 
+    def _left(self) -> np.ndarray:
+        """Return which jobs left before the last arrival."""
+        return np.where(self.finished, self.end, np.inf) < self.arrive.max()
+
     def _early(self) -> np.ndarray:
         """Return which jobs of the first half of the run have no departure."""
         return np.flatnonzero(~self.finished & (self.arrive <= np.median(self.arrive)))
 
     def _events(self) -> tuple[Floats, Floats, Floats]:
         """Return times, steps (+1 arrival, -1 departure) and servers, up to the last arrival."""
-        end = self.arrive.max()
-        left = self.finished & (np.where(self.finished, self.end, np.inf) < end)
+        left = self._left()
         server = np.zeros(self.count) if self.server is None else self.server
         times = np.concatenate([self.arrive, self.end[left]])
         steps = np.concatenate([np.ones(self.count), -np.ones(int(left.sum()))])

@@ -24,7 +24,11 @@ class Pieces:
 
     def add(self, weight: Floats, first: Floats, second: Floats) -> None:
         """Append pieces; all three arrays have one entry a piece."""
-        new = np.column_stack([weight, first, second])
+        for start in range(0, len(weight), self.limit):  # copies of a part, not of everything
+            part = slice(start, start + self.limit)
+            self._append(np.column_stack([weight[part], first[part], second[part]]))
+
+    def _append(self, new: Floats) -> None:
         self.count += len(new)
         self._rest = np.concatenate([self._rest, new])
         self._absorb()
