@@ -1,9 +1,12 @@
 """Mean response of power of d with errors at every gap at eps = 1/d, near load 1, where the tails decay like 1/k."""
 
+import math
+
 from flint import arb, fmpq, fmpq_poly
 
 from exactchains.domain import Balls, ball_ends
 from exactchains.enclosure import Enclosure
+from exactchains.number import nearest_double
 from exactchains.truth import Undecided
 from meanfield.models.noisy import PowerOfD, error_polynomial
 from meanfield.models.pools import whole
@@ -46,7 +49,8 @@ def critical_response(policy: PowerOfD, *, digits: int) -> Enclosure:
     Ours; :math:`b u^2 - b^2 u^3 \le u - h(u) \le b u^2` is part of claim noisy.independent.critical-constant.
     """
     d, load, digits = policy.d, policy.load, whole(digits, "digits", "give", most=MOST_DIGITS)
-    with Balls(int(3.4 * digits) + 80).working():
+    guard = int((1 - load).q).bit_length() - int((1 - load).p).bit_length()  # the distance to load 1 grows to order one
+    with Balls(int(3.4 * digits) + 80 + guard).working():
         h = error_polynomial(d, policy.eps, fmpq_poly([0, 1]))
         cubic = [arb(c) for c in (h * fmpq_poly([1, fmpq(d - 1, 2)]) - fmpq_poly([0, 1])).coeffs()[3:]]
         kept, erring = arb(load * (1 - policy.eps)), arb(load * policy.eps)
@@ -61,11 +65,25 @@ def critical_response(policy: PowerOfD, *, digits: int) -> Enclosure:
                 )
                 if found.has_digits(digits):
                     return found
+                if (1 - load) * MAX_TERMS < 1:  # x_k decays like 1/k to the end
+                    _require_near(found, digits, level)
             below, above = (below + low).lower(), (above + high).upper()
             low = (kept * low**d + erring * (1 - (1 - low) ** d)).lower()
             high = (kept * high**d + erring * (1 - (1 - high) ** d)).upper()
             low = low if low > 0 else arb(0)
     raise Undecided(f"{MAX_TERMS} levels do not give {digits} digits of the mean response; ask for fewer")
+
+
+def _require_near(found: Enclosure, digits: int, level: int) -> None:
+    """Refuse at once digits that a million levels do not give: the width falls like the square of their number."""
+    wanted = (found.upper - found.lower) / found.lower * fmpq(10) ** (digits - 1)
+    gain = fmpq(MAX_TERMS, level) ** 2
+    if wanted > 10 * gain:
+        excess = nearest_double(wanted / gain)
+        raise Undecided(
+            f"{digits} digits of the mean response take more than {MAX_TERMS} levels; "
+            f"ask for at most {max(digits - math.ceil(math.log10(excess)), 1)}"
+        )
 
 
 def _rest(x: arb, cubic: list[arb], policy: PowerOfD) -> arb:
@@ -82,7 +100,8 @@ def _rest(x: arb, cubic: list[arb], policy: PowerOfD) -> arb:
     small = slope * x**2
     quotient = 1 / (1 + zero.union(small))  # log(1 + t)/t lies between 1 and 1/(1 + t)
     second = b**2 / 2 * _between(1 - 2 * b * x / 3, 1) * squares + slope * _between(1, quotient) * weighted
-    return (log + second) / b
+    rest: arb = (log + second) / b
+    return rest
 
 
 def _between(low: arb | int, high: arb | int) -> arb:

@@ -25,7 +25,7 @@ __all__ = ["FixedPoint", "fixed_point"]
 
 BITS = math.log2(10)
 MOST_GUARD = 6644  # bits of 1e2000
-MOST_GAP, MOST_DIGITS, MOST_LEVELS = 400, 10_050, 10_000  # a few seconds
+MOST_GAP, MOST_DIGITS, MOST_LEVELS = 400, 10_050, 1_000_000
 
 
 @dataclass(frozen=True)

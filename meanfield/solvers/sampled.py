@@ -20,7 +20,7 @@ from meanfield.models.policy import Policy, Server, routed
 
 __all__ = ["Rule", "Shares", "rule_of"]
 
-MOST = 60_000  # kinds of samples that are listed
+MOST, MOST_WORK = 60_000, 500_000  # kinds of samples that are listed, and the pairs in all of them
 FURTHER = (1, 2, 3, 5, 8, 13)  # jobs beyond the declared sight at which a rule is tried
 
 Array = NDArray[Any]
@@ -75,8 +75,11 @@ def rule_of(policy: Policy) -> Rule:
     pools = len(policy.pools)
     codes = [(j, r) for j in range(pools) for r in range(reach + 1)]
     count = comb(len(codes) + policy.d - 1, policy.d) if policy.symmetric else len(codes) ** policy.d
-    if count * (base + 1) > MOST:
-        raise InputError(f"{name}: more than {MOST} kinds of samples; take a smaller d, reach or number of pools")
+    if count * (base + 1) > MOST or count * (base + 1) * policy.d**2 > MOST_WORK:
+        raise InputError(
+            f"{name}: {count * (base + 1)} kinds of samples of {policy.d} servers are too many to list; "
+            "take a smaller d, reach or number of pools"
+        )
     kinds = tuple(_kind(policy, codes, b) for b in range(base + 1))
     return Rule(policy.d, pools, base, reach, kinds)
 

@@ -1,10 +1,13 @@
 """The mean response at d eps = 1 near load 1: against the plain recursion, refined, and far beyond its reach."""
 
+import math
+
 import pytest
 from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exactchains.number import nearest_double
 from exactchains.truth import Undecided
 from meanfield.models.noisy import PowerOfD
 from meanfield.solvers import critical as critical_solver
@@ -55,5 +58,16 @@ def test_quantities_near_load_one(load):
 
 def test_too_many_digits_are_refused(monkeypatch):
     monkeypatch.setattr(critical_solver, "MAX_TERMS", 5000)
-    with pytest.raises(Undecided, match="5000 levels do not give 20 digits"):
+    with pytest.raises(Undecided, match=r"20 digits .* more than 5000 levels; ask for at most"):
         critical_response(critical(3, "0.999999"), digits=20)
+
+
+def test_next_to_load_one_the_response_grows_with_its_slope():
+    far, near = (critical_response(PowerOfD(f"0.{'9' * k}", 3, None, "1/3"), digits=11) for k in (20, 30))
+    growth = nearest_double(near.lower - far.lower)
+    assert growth == pytest.approx((1 / math.log(2) + 1) * 10 * math.log(10), rel=1e-6)
+
+
+def test_digits_out_of_reach_are_refused_with_those_within():
+    with pytest.raises(Undecided, match="ask for at most 14"):
+        critical_response(PowerOfD(f"0.{'9' * 30}", 3, None, "1/3"), digits=30)

@@ -68,6 +68,8 @@ def test_paths_by_regimes_end():
 
 
 def test_work_without_end_is_refused():
+    with pytest.raises(InputError, match="12341 kinds of samples of 40 servers"):
+        fixed_point(PoolPowerOfD(POOLS, "2/5", 40))
     with pytest.raises(InputError, match="d = 1000, g = 3: the proof takes"):
         is_cooperative(PowerOfD("1/2", 1000, 3))
     near = fmpq(1, 10**7)
