@@ -10,6 +10,7 @@ from proofs_check.simulators.pieces import Floats
 if TYPE_CHECKING:
     from proofs_check.simulators.jobs import Jobs
 
+LARGEST = 1e100  # its square is still a number
 ROUNDING = 1e-7  # relative slack of causality: traces are often printed with eight digits
 COARSE = 0.01  # times may be rounded to this part of the median time between arrivals
 CLOCK = 20.0  # a stable queue's departures last hardly longer than its arrivals; units differ by 60 or more
@@ -25,6 +26,7 @@ def check(jobs: "Jobs") -> None:
 
 def _check_times(jobs: "Jobs") -> None:
     _refuse(jobs, ~np.isfinite(jobs.arrive), jobs.arrive, "arrival", "is missing; every job has an arrival time")
+    _refuse(jobs, jobs.arrive > LARGEST, jobs.arrive, "arrival", "is too large for a time")
     _refuse(jobs, jobs.arrive < 0, jobs.arrive, "arrival", "is negative; count time from the start of the run")
     scale = ROUNDING * max(1.0, float(np.nanmax(np.abs(jobs.arrive))))
     with np.errstate(invalid="ignore", over="ignore"):

@@ -1,7 +1,7 @@
 """Data that are already in memory, or in JSON, as tables: frames, arrays, lists of records, dictionaries of rows."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -52,15 +52,22 @@ class MemoryTable:
 
     @staticmethod
     def _numbers(name: str, values: Sequence[Any], source: str) -> np.ndarray:
-        array = np.asarray(values)
-        if array.ndim != 1:
+        if isinstance(values, np.ma.MaskedArray):
+            values = values.astype(float).filled(np.nan)
+        try:
+            array = np.asarray(values)
+        except ValueError:
+            raise InputError(f"{source}: column {name} holds lists of different lengths; numbers are needed") from None
+        if array.ndim != 1 or array.dtype.kind == "c":
             raise InputError(f"{source}: column {name} is no list of numbers")
         if array.dtype.kind in "fiub":
             return array.astype(float)
         read = np.empty(len(array), dtype=object)
         for i, x in enumerate(values):  # None, Decimal and numpy numbers become floats, text stays
             try:
-                read[i] = float("nan") if x is None else x if isinstance(x, str) else float(x)
+                read[i] = (
+                    float("nan") if x is None or type(x).__name__ == "NAType" else x if isinstance(x, str) else float(x)
+                )
             except (TypeError, ValueError):
                 raise InputError(f"{source} row {i + 1}, column {name}: {str(x)[:40]!r} is no number") from None
         return read.astype(float) if all(isinstance(x, float) for x in read) else read
@@ -69,13 +76,22 @@ class MemoryTable:
 def table_of(data: Any, source: str = "data") -> MemoryTable:
     """Return a table of a DataFrame, a structured or plain array, a list of records, or a dictionary of columns."""
     if hasattr(data, "columns") and hasattr(data, "to_dict"):
+        if len(set(map(str, data.columns))) < len(data.columns):
+            raise InputError(f"{source}: a column stands twice; name every column once")
         return MemoryTable({str(name): data[name].to_list() for name in data.columns}, source)
     if isinstance(data, np.ndarray):
         if data.dtype.names:
             return MemoryTable({name: data[name] for name in data.dtype.names}, source)
+        if data.ndim != 1 and (data.ndim != 2 or data.shape[1] != 2):
+            raise InputError(
+                f"{source}: an array of shape {data.shape}; values in a row, or two columns t and value, are read; "
+                "give more columns by name, in a dictionary or a frame"
+            )
         return MemoryTable({"value": data} if data.ndim == 1 else {"t": data[:, 0], "value": data[:, 1]}, source)
     if isinstance(data, Mapping):
         return MemoryTable(data, source)
+    if isinstance(data, bytes | str) or not isinstance(data, Iterable):
+        raise InputError(f"{source}: {type(data).__name__} is no data; a frame, an array, records or columns are read")
     rows = list(data)
     if not rows:
         raise InputError(f"{source}: empty")

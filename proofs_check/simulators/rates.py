@@ -31,6 +31,7 @@ UNITS = {  # how often a small unit goes into a large one
     86_400: ("seconds", "days"),
     60_000: ("milliseconds", "minutes"),
 }
+MOST_ZEROS = 12  # of a power of ten that is taken for a unit
 TIMES = {"mean_wait": 1, "mean_response": 1, "age_mean": 1, "peak_mean": 1, "age_variance": 2, "peak_variance": 2}
 Known = Mapping[str, float]  # words to rates, the model's own first; the others are those that a known mix-up gives
 
@@ -59,9 +60,13 @@ class Rates:
         if not pairs or min(count for (_, count), _ in pairs) < FEWEST:
             return None
         factors = [known[next(iter(known))] / rate for (rate, _), known in pairs]
-        if max(factors) > (1 + NEAR) * min(factors) or all(_likely(rate, known) for (rate, _), known in pairs):
+        if (
+            not 0 < min(factors) <= max(factors) < math.inf
+            or max(factors) > (1 + NEAR) * min(factors)
+            or all(_likely(rate, known) for (rate, _), known in pairs)
+        ):
             return None
-        factor, few = math.sqrt(max(factors) * min(factors)), min(count for (_, count), _ in pairs)
+        factor, few = math.sqrt(max(factors)) * math.sqrt(min(factors)), min(count for (_, count), _ in pairs)
         named = Unit.near(factor)
         if named is not None or len(pairs) == 1 or not _strange(factor, few):
             return named
@@ -101,7 +106,7 @@ class Unit:
     def near(cls, factor: float) -> "Unit | None":
         """Return the ratio of two units of time, or the power of ten, that a factor is near to."""
         size = max(factor, 1 / factor)
-        known = (*UNITS, 10 ** round(math.log10(size)))
+        known = (*UNITS, 10 ** min(round(math.log10(size)), MOST_ZEROS))
         unit = min(known, key=lambda unit: abs(size / unit - 1))
         return cls.of(unit, longer=factor > 1) if unit > 1 and abs(size / unit - 1) <= NEAR else None
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import special
 
 from exactchains.enclosure import Result
+from exactchains.number import rational
 from exactchains.truth import InputError
 from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Model, spelled
@@ -131,7 +132,9 @@ def validate(
     """
     subject, tolerance = find(model), Margin.read(margin)
     cut, rule = read_fraction(warmup), rule or Rule()
-    values = subject.read(parameters)
+    if not quantities:
+        raise InputError(f"no quantity is asked for; {model} has {', '.join(q.name for q in subject.quantities)}")
+    values = subject.read({name: x if isinstance(x, str) else str(rational(x, name)) for name, x in parameters.items()})
     thing = subject.build(values)
     known = knowledge(subject, values, thing)
     exact = subject.results(thing, quantities, indices, known.digits)
@@ -161,7 +164,7 @@ def _order_notes(read: Any, known: Knowledge, findings: Sequence[Finding]) -> It
     for j in (finding.judgement for finding in findings if isinstance(read, Values)):
         constant = known.variance_constant(j.quantity, j.index, "Jobs") if j.quantity in PER_JOB else None
         freedom = j.estimate.batches - 1
-        if constant and j.estimate.variance_constant < constant * special.chdtri(freedom, 1 - RARE) / freedom:
+        if constant and 0 < j.estimate.variance_constant < constant * special.chdtri(freedom, 1 - RARE) / freedom:
             yield (
                 f"{j.label}: neighbouring values depend on one another far less than those of successive jobs of this "
                 "model; the interval holds if they come from independent runs, not if they are shuffled"

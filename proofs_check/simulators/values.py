@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from exactchains.truth import InputError
-from proofs_check.simulators.job_checks import ROUNDING
+from proofs_check.simulators.job_checks import LARGEST, ROUNDING
 from proofs_check.simulators.pieces import Pieces
 from proofs_check.simulators.statistics import MEAN, VARIANCE, Statistic
 
@@ -22,7 +22,7 @@ VALUE = (*ANY, *HOLDS)
 WEIGHTS = ("weight", "duration")
 HALF_WIDTH = ("half_width", "ci", "error")
 
-LARGEST = 1e100  # its square is still a number
+EVERY_WHOLE = 2.0**52  # all floats from here on are whole numbers
 
 
 class Values:
@@ -68,7 +68,7 @@ class Values:
                 raise InputError(f"{self.table.path} line {line + i}: value {rows[i, 0]:.9g} {why}")
             weight = rows[:, 1] if self.weight else np.ones(len(rows))
             found.add(weight, weight * rows[:, 0], weight * rows[:, 0] ** 2)
-            whole = whole and bool(np.all(rows[:, 0] == np.floor(rows[:, 0])))
+            whole = whole and bool(np.all((rows[:, 0] == np.floor(rows[:, 0])) & (rows[:, 0] < EVERY_WHOLE)))
         self.count, self.rounded = found.count, whole and quantity in TIMES
         return found, VARIANCE if quantity.endswith("variance") else MEAN
 

@@ -21,6 +21,7 @@ PLANNED = 4.3  # standard errors in the margin of a planned run: 3.6 for 95 % po
 DEFAULT_MARGIN = "5%"
 EXACT, REFERENCE, OWN = "the exact variance of the model", "a run of the reference simulator", "this run's own error"
 STILL = 1e-18  # a variance below this is rounding: the model has one value only
+FARTHEST = 1e100  # standard deviations in a margin that no run makes up for
 LUCKY = 0.1  # a planned variance is as large as one estimated that low with this chance would be
 MEETS = 1.3  # margin over LEAST_EFFECTIVE, as the number of independent observations is estimated too
 
@@ -177,7 +178,9 @@ def _decided(
 
 def _needed(estimate: Estimate, variance: float, tolerance: float, confidence: float) -> float:
     """Return the weight of a planned run: short intervals, and enough independent observations."""
-    unit = variance / tolerance**2  # at this weight one standard error fills the margin
+    if tolerance <= 0 or math.sqrt(max(variance, 0.0)) / FARTHEST > tolerance:
+        return math.inf
+    unit = (math.sqrt(max(variance, 0.0)) / tolerance) ** 2  # at this weight one standard error fills the margin
     needed = unit * PLANNED**2
     if not 0 < needed < math.inf or not estimate.weight > 0 or estimate.constant:
         return needed

@@ -6,6 +6,7 @@ import os
 import tempfile
 import threading
 from collections import namedtuple
+from fractions import Fraction
 from pathlib import Path
 from unittest import SkipTest
 from xml.etree import ElementTree
@@ -15,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from exactchains import InputError
+from exactchains.number import NotExact
 from meanfield.models.shortest import JSQ
 from proofs_check.catalogue import find
 from proofs_check.cli.main import cli
@@ -429,3 +431,34 @@ def test_shuffled_values_are_told_from_those_in_order(jobs):
     for values, said in ((stays, False), (mixed, True), (mixed[:2000], True)):
         found = validate("mm1", HALF, {"value": values}, quantities=["mean_response"])
         assert any("not if they are shuffled" in note for note in found.notes) is said
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda jobs: None, "NoneType is no data"),
+        (lambda jobs: b"abc", "bytes is no data"),
+        (lambda jobs: np.column_stack(list(jobs.values())), "an array of shape"),
+        (lambda jobs: {"value": np.ones(100) * 1j}, "no list of numbers"),
+        (lambda jobs: [jobs["t_end"], "x.csv"], "different lengths"),
+        (lambda jobs: {"value": np.ma.masked_greater(jobs["t_end"] - jobs["t_arrive"], 5)}, "finite values are needed"),
+        (lambda jobs: scaled(jobs, 1e200), "too large for a time"),
+        (lambda jobs: {"value": ["1.5", "2.5"]}, "'1.5' is text; numbers are needed"),
+    ],
+)
+def test_what_is_no_data_is_refused_in_one_line(make, says, jobs):
+    with pytest.raises(InputError, match=says):
+        validate("mm1", HALF, make(jobs), quantities=["mean_response"])
+
+
+def test_odd_calls_end_clearly(jobs):
+    few = {name: x[:3000] for name, x in jobs.items()}
+    with pytest.raises(InputError, match="no quantity is asked for; mm1 has mean_queue"):
+        assert_agrees(few, "mm1", HALF, quantity=[])
+    with pytest.raises(NotExact, match=r"lam = 0\.5 is a float; write '1/2'"):
+        validate("mm1", {"lam": 0.5, "mu": 1}, few, quantities=["mean_response"])
+    assert validate("mm1", {"lam": Fraction(1, 2), "mu": 1}, few, quantities=["mean_response"]).parameters == HALF
+    for factor in (1e-200, 1e-310):
+        assert validate("mm1", HALF, scaled(few, factor), quantities=["mean_response"]).verdict is not Verdict.AGREES
+    found = validate("mm1", HALF, few, quantities=["mean_response"], margin="abs:1e-300").findings[0].judgement
+    assert found.verdict is Verdict.UNDECIDED and found.needed == float("inf")
