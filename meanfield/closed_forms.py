@@ -11,7 +11,7 @@ from exactchains.truth import DoesNotExist, InputError, Undecided
 from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ, SpeedAwareJIQ
 from meanfield.models.noisy import PowerOfD
-from meanfield.models.policy import Policy
+from meanfield.models.policy import Policy, load_of
 from meanfield.models.pools import Pools, whole
 from meanfield.models.random import RandomBySpeed
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
@@ -85,6 +85,7 @@ def optimal_response(pools: Pools, load: fmpq) -> OptimalResponse:
     No policy, idling, clairvoyant or migrating, has a smaller mean response time, at any number of servers: the work
     rate is the load and the number of jobs is at least the number of busy servers.  Fill the fastest pools first.
     """
+    load = load_of(load)
     left, busy, multiplier = load, [], fmpq(0)
     for pool in pools:
         share = min(left / (pool.fraction * pool.speed), fmpq(1))

@@ -10,7 +10,7 @@ from exactchains.domain import QQ, Domain
 from exactchains.number import rational
 from exactchains.symbolic import Fractions
 from exactchains.truth import InputError
-from meanfield.models.noisy import PowerOfD
+from meanfield.models.noisy import PowerOfD, power_of_d
 from meanfield.models.policy import Policy
 
 __all__ = ["drift", "is_cooperative", "jacobian"]
@@ -41,7 +41,7 @@ def drift(policy: Policy, tails: Tails, *, domain: Domain = QQ, load: Any = None
 
     Examples
     --------
-    >>> from meanfield.models.noisy import PowerOfD
+    >>> from meanfield.models.noisy import PowerOfD, power_of_d
     >>> drift(PowerOfD("1/2"), [[1, QQ.convert("1/2"), QQ.convert("1/8"), 0]])
     [[0, -1/128, 1/128]]
     """
@@ -90,6 +90,7 @@ def is_cooperative(policy: PowerOfD) -> bool:
     affine in eps; the proof is that at eps = 0 and at eps = 1 all its coefficients are nonnegative.  Rows beyond
     g + 1 are shifts of one another, so that the first 2 g + 3 stand for all.
     """
+    policy = power_of_d(policy, "is_cooperative")
     gap = 0 if policy.g is None else policy.g
     depth = 2 * gap + 3
     terms = (gap + 2) * depth * comb(depth + 1 + policy.d, policy.d)

@@ -13,7 +13,7 @@ from exactchains.truth import InputError
 from meanfield.models.policy import Law, Loads, Policy, Server, evenly, load_of, sample_size
 from meanfield.models.pools import EQUAL, Pools, whole
 
-__all__ = ["PowerOfD", "error_polynomial"]
+__all__ = ["PowerOfD", "error_polynomial", "power_of_d"]
 
 MOST_GAP = 10_000
 
@@ -159,6 +159,13 @@ class PowerOfD(Policy):
     def conventions(self) -> tuple[str, ...]:
         errors = "at every gap" if self.g is None else f"only when the gap of the whole sample is at most {self.g}"
         return (*super().conventions, f"an error sends the job to the longest of the sample; errors {errors}")
+
+
+def power_of_d(policy: Any, what: str) -> PowerOfD:
+    """Return the policy if it is power of d; else say that ``what`` is for that only."""
+    if not isinstance(policy, PowerOfD):
+        raise InputError(f"{what} is for PowerOfD, this is {type(policy).__name__}")
+    return policy
 
 
 def error_polynomial(d: int, eps: Any, u: Any) -> Any:

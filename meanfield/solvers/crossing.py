@@ -10,7 +10,7 @@ from flint import fmpq
 from exactchains.enclosure import Enclosure
 from exactchains.number import Rational, rational
 from exactchains.truth import InputError, Undecided
-from meanfield.models.noisy import PowerOfD
+from meanfield.models.noisy import PowerOfD, power_of_d
 from meanfield.models.pools import whole
 from meanfield.solvers.fixed_point import fixed_point
 
@@ -54,6 +54,8 @@ def regions(first: Mean, second: Mean, *, lower: Rational, upper: Rational, tole
     one, two = cache(first), cache(second)
     found: list[Region] = []
     waiting = [(rational(lower, "lower"), rational(upper, "upper"))]
+    if waiting[0][0] > waiting[0][1]:
+        raise InputError(f"lower = {lower}, upper = {upper}: lower is at most upper")
     for _ in range(MOST_BOXES):
         if not waiting:
             return _merged(found)
@@ -100,6 +102,7 @@ def against_random(policy: PowerOfD, *, digits: int = 20, upper: Rational | None
     (2d-1)\lambda)`; everywhere it is at most that of random when :math:`\varepsilon \le 1/d`.  Between, both means
     increase with the load (the equilibrium of a larger load is a super-solution of a smaller one).
     """
+    policy = power_of_d(policy, "against_random")
     d, eps, digits = policy.d, policy.eps, whole(digits, "digits", "give", most=MOST_DIGITS)
     stable = policy.stability_limit(None)
     last = rational(upper, "upper") if upper is not None else (stable if policy.g is None else fmpq(99, 100))

@@ -8,7 +8,7 @@ from flint import arb, fmpq, fmpq_poly
 from exactchains.domain import QQ, Balls, ball_ends
 from exactchains.enclosure import Enclosure
 from exactchains.truth import DoesNotExist
-from meanfield.models.noisy import PowerOfD
+from meanfield.models.noisy import PowerOfD, power_of_d
 from meanfield.models.pools import whole
 from meanfield.solvers.critical import critical_response
 from meanfield.solvers.fixed_point import fixed_point
@@ -62,6 +62,7 @@ def light_traffic(policy: PowerOfD, *, order: int) -> list[fmpq]:
     >>> light_traffic(PowerOfD("1/2", d=2, g=1, eps="1/2"), order=2)
     [1, 1, -1]
     """
+    policy = power_of_d(policy, "light_traffic")
     order = whole(order, "order", "give", least=0, most=MOST_ORDER)
     size = order + 2
     one, load = _Series(fmpq_poly([1]), size), _Series(fmpq_poly([0, 1]), size)
@@ -94,7 +95,7 @@ def heavy_traffic_offset(policy: PowerOfD, *, digits: int = 15) -> Enclosure:
         Errors at every gap with :math:`\varepsilon > 1/d`, or d = 1, or d = 2 with :math:`\varepsilon = 1/2`: the mean
         response does not grow like a logarithm.
     """
-    digits = whole(digits, "digits", "give", most=MOST_DIGITS)
+    policy, digits = power_of_d(policy, "heavy_traffic_offset"), whole(digits, "digits", "give", most=MOST_DIGITS)
     if policy.g is None and policy.d * policy.eps == 1 and policy.d > 2:
         mean = critical_response(policy, digits=digits + 3)
     else:
@@ -113,7 +114,7 @@ def heavy_traffic_slope(policy: PowerOfD, *, digits: int = 15) -> Enclosure:
     DoesNotExist
         The mean response does not grow like a logarithm.
     """
-    digits = whole(digits, "digits", "give", most=MOST_DIGITS)
+    policy, digits = power_of_d(policy, "heavy_traffic_slope"), whole(digits, "digits", "give", most=MOST_DIGITS)
     with Balls(int(3.4 * digits) + 64).working():
         return Enclosure.of(_slope(policy))
 

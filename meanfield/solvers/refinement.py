@@ -11,7 +11,7 @@ from scipy.linalg import solve_continuous_lyapunov, solve_sylvester
 from exactchains.number import nearest_double
 from exactchains.solvers.threads import one_thread
 from exactchains.truth import Undecided
-from meanfield.models.noisy import PowerOfD
+from meanfield.models.noisy import PowerOfD, power_of_d
 from meanfield.models.pools import whole
 from meanfield.solvers.fixed_point import fixed_point
 
@@ -68,7 +68,7 @@ def refinement(policy: PowerOfD, *, order: int = 1, buffer: int | None = None) -
     Gast and Van Houdt, A refined mean field approximation (2017); Gast, Bortolussi and Tribastone, Size expansions of
     mean field approximation (2018).  Without replacement the sampling polynomial itself is expanded in 1/n.
     """
-    order = whole(order, "order", "give", most=2)
+    policy, order = power_of_d(policy, "refinement"), whole(order, "order", "give", most=2)
     if buffer is not None:
         buffer = whole(buffer, "buffer", "give", most=DEEPEST if order == 2 else MOST_BUFFER)
     point = fixed_point(policy, digits=15)

@@ -15,7 +15,7 @@ from exactchains.enclosure import Enclosure
 from exactchains.number import rational
 from exactchains.truth import InputError, Undecided
 from meanfield.flow import drift
-from meanfield.models.noisy import PowerOfD
+from meanfield.models.noisy import PowerOfD, power_of_d
 from meanfield.models.policy import Policy
 from meanfield.models.pools import whole
 from meanfield.solvers.regimes import Regime, pieces_of
@@ -24,7 +24,7 @@ from meanfield.solvers.sampled import rule_of, shares
 __all__ = ["Regime", "Trajectory", "ValidatedState", "trajectory", "validated"]
 
 LEVELS = 60
-MOST_LEVELS, MOST_POINTS, MOST_TIME = 1000, 100_000, 10_000
+MOST_LEVELS, MOST_POINTS, MOST_TIME, LAST_TIME = 1000, 100_000, 10_000, 10**9
 
 Vector = NDArray[np.float64]
 
@@ -44,6 +44,8 @@ class Trajectory:
 
     def mean_queue(self, fractions: Sequence[float]) -> NDArray[np.float64]:
         """Return the mean number of jobs per server along the path."""
+        if len(fractions) != self.pools:
+            raise InputError(f"fractions = {list(fractions)}: one for each of {self.pools} pools")
         by_pool = self.tails.reshape(len(self.times), self.pools, -1).sum(axis=2)
         return by_pool @ np.asarray(fractions)
 
@@ -87,11 +89,10 @@ def trajectory(
     x0 = np.zeros((pools, levels))
     x0[:, : len(first)] = [domain.convert(x) for x in first]
 
+    limit = MOST_TIME if policy.d is None else LAST_TIME
+    if not 0 < rational(until, "until") <= limit:
+        raise InputError(f"until = {until}: a path of {type(policy).__name__} is followed to a time in (0, {limit}]")
     end = domain.convert(rational(until, "until"))
-    if end <= 0:
-        raise InputError(f"until = {until}: a positive time")
-    if policy.d is None and end > MOST_TIME:
-        raise InputError(f"until = {until}: {type(policy).__name__} is followed by its regimes up to time {MOST_TIME}")
     times = np.linspace(0.0, end, points)
     if policy.d is None:
         return _joined_pieces(policy, x0, times)
@@ -174,7 +175,9 @@ class ValidatedState:
     upper: tuple[fmpq, ...]
 
     def tail(self, k: int) -> Enclosure:
-        """Return the fraction of servers with at least ``k`` >= 1 jobs."""
+        """Return the fraction of servers with at least ``k`` jobs."""
+        if whole(k, "index", "levels are counted by", least=0, most=len(self.upper)) == 0:
+            return Enclosure.exact(1)
         return Enclosure(self.lower[k - 1], self.upper[k - 1])
 
 
@@ -197,7 +200,7 @@ def validated(
     InputError
         The start is no nonincreasing sequence in [0, 1], or longer than ``levels``; no positive time, or no steps.
     """
-    levels = whole(levels, "levels", "give", most=MOST_LEVELS)
+    policy, levels = power_of_d(policy, "validated"), whole(levels, "levels", "give", most=MOST_LEVELS)
     first, end = _start(start, levels), rational(until, "until")
     steps = whole(steps, "steps", "give", most=MOST_POINTS)
     if end <= 0:

@@ -7,6 +7,7 @@ from exactchains.truth import InputError, Undecided
 from meanfield import (
     JSQ,
     PoolPowerOfD,
+    Pools,
     PowerOfD,
     against_random,
     equilibrium,
@@ -16,6 +17,7 @@ from meanfield import (
     is_cooperative,
     light_traffic,
     one_gate,
+    optimal_response,
     refinement,
     regions,
     trajectory,
@@ -63,8 +65,40 @@ def test_counts_without_end_are_refused_with_the_limit(call):
 
 
 def test_paths_by_regimes_end():
-    with pytest.raises(InputError, match="up to time 10000"):
+    with pytest.raises(InputError, match=r"followed to a time in \(0, 10000\]"):
         trajectory(JSQ(POOLS, "1/2"), until=10**9)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        against_random,
+        is_cooperative,
+        refinement,
+        heavy_traffic_offset,
+        heavy_traffic_slope,
+        lambda p: light_traffic(p, order=2),
+        lambda p: validated(p, until=1, steps=9),
+    ],
+)
+def test_what_is_for_power_of_d_says_so(call):
+    with pytest.raises(InputError, match="is for PowerOfD, this is JSQ"):
+        call(JSQ(POOLS, "1/2"))
+
+
+def test_values_out_of_range_are_named():
+    with pytest.raises(InputError, match="lower is at most upper"):
+        regions(lambda x: (x, x), lambda x: (x, x), lower=1, upper=0, tolerance=1)
+    with pytest.raises(InputError, match="load = 2"):
+        optimal_response(Pools.of(POOLS), 2)
+    with pytest.raises(InputError, match="one for each of 2 pools"):
+        trajectory(JSQ(POOLS, "1/2"), until=1).mean_queue([1])
+    with pytest.raises(InputError, match="until = 1e400"):
+        trajectory(NOISY, until="1e400")
+    path = validated(NOISY, until="1/10", steps=50, levels=3)
+    assert path.tail(0).lower == 1
+    with pytest.raises(InputError, match="index = 4"):
+        path.tail(4)
 
 
 def test_work_without_end_is_refused():
