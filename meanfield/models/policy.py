@@ -92,6 +92,11 @@ class Policy:
         """Return class -> probability that a job joins a server of that class (pool, jobs), exactly."""
         return self.enumerated_law(loads)
 
+    @property
+    def owned(self) -> bool:
+        """Whether the law comes from a user's own rule, so that what the class states is tried before it is used."""
+        return type(self).law is Policy.law
+
     def enumerated_law(self, loads: Loads) -> Law:
         """Return the law of :meth:`law` by running :meth:`route` on every sample, the definition of the policy."""
         found = self._law_of_samples(self.samples(loads))
@@ -235,7 +240,7 @@ def routed(policy: Policy, sample: Sequence[Server]) -> dict[int, Any]:
     """Return the rule's answer for one sample, refused when it is no probability law on the sample."""
     name, seen = type(policy).__name__, [s.jobs for s in sample]
     try:
-        given = policy.route(sample)
+        given = policy.route(tuple(sample))
     except (InputError, DoesNotExist, Undecided):
         raise
     except Exception as error:

@@ -14,12 +14,15 @@ from exactchains.number import nearest_double
 from exactchains.truth import InputError, PrecisionExhausted
 from meanfield.finite import moved
 from meanfield.models.policy import Loads, Policy, checked
+from meanfield.monotone import monotonicity_violation
 from meanfield.solvers.replacement import Order, Side, filled, split, transferred
 
 __all__ = ["Comparison", "ShapeSet", "comparison", "grown", "swept_law"]
 
 Ints = NDArray[np.int64]
 LARGEST = 2**62  # integer rate
+TRIED, SMALL = 200, 4  # shapes, and servers and jobs, on which a user's rule is tried
+FURTHER = (1, 2, 4, 7, 12)  # jobs more at every server
 LARGE = 100_000  # levels times shapes from which the last sweeps are fewer
 
 
@@ -41,6 +44,8 @@ class ShapeSet:
                 "looks at differences only"
             )
         n = checked(policy, n)
+        if policy.owned:
+            _keeps_order(policy, n)
         self.direction = policy.direction
         self.policy, self.n = policy, n
         self.shapes: list[Loads] = []
@@ -57,11 +62,25 @@ class ShapeSet:
         i = self.place[shape] = len(self.shapes)
         self.shapes.append(shape)
         self.index[self._number(shape)] = i
+        if self.policy.owned and i < TRIED:
+            self._looks_at_differences(shape)
         for where in (0, 1):
             for loads, rate, arrival in self._transitions(shape, where):
                 step, target = split(loads, self.direction)
                 number = self.rates.setdefault(rate, len(self.rates))
                 self._moves.extend((where, i, self._number(target), step, number, arrival))
+
+    def _looks_at_differences(self, shape: Loads) -> None:
+        """Refuse a rule whose answer, all servers busy, changes with as many jobs more at every server."""
+        low = lifted(shape, self.direction, 1)
+        law = self.policy.law(low)
+        for more in FURTHER:
+            high = lifted(low, self.direction, more)
+            if self.policy.law(high) != {(j, k + more * self.direction[j]): x for (j, k), x in law.items()}:
+                raise InputError(
+                    f"{type(self.policy).__name__}.homogeneous: all servers busy, loads {low} and {high} get other "
+                    "answers; leave homogeneous out, or mend the rule"
+                )
 
     def _number(self, shape: Loads) -> int:
         number = self._numbers.setdefault(shape, len(self.targets))
@@ -189,6 +208,18 @@ def swept_law(found: ShapeSet, levels: int) -> NDArray[np.float64]:
     """Return the approximate law on the levels and shapes."""
     m = len(found.shapes)
     return _swept(found, np.ones((levels + 1, m)) / ((levels + 1) * m), 300)
+
+
+def _keeps_order(policy: Policy, n: int) -> None:
+    """Refuse a rule that is not monotone on the smallest system it can serve, or on this one when that is small."""
+    step = lcm(*(int(f.q) for f in policy.pools.fractions))
+    least = step * max(1, -(-(policy.d or 2) // step))
+    for size in {least, n}:
+        if size <= SMALL and (found := monotonicity_violation(policy, n=size, most=SMALL)):
+            raise InputError(
+                f"{type(policy).__name__}.monotone: more jobs lead to fewer elsewhere, from loads {found[0]} and "
+                f"{found[1]}; leave monotone out, or mend the rule"
+            )
 
 
 def _swept(found: ShapeSet, law: NDArray[np.float64], sweeps: int) -> NDArray[np.float64]:

@@ -1,19 +1,20 @@
 """The cells of a policy: where the routing law and the set of busy servers are constant, derived from its rule."""
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations_with_replacement, permutations, product
+from itertools import combinations_with_replacement, islice, permutations, product
 from math import perm
 from typing import Any
 
 from flint import fmpq
 
 from exactchains.truth import InputError
-from meanfield.models.policy import Policy, Server, routed
+from meanfield.models.policy import Policy, Server, checked, routed
 from proofs_check.check.cells import Cell, root
 from proofs_check.lyapunov.length import lengths, settle, tree
 
 MAX_CELLS = 20_000
 MAX_SAMPLES = 5_000
+FEW_JOBS, FEW_STATES = 4, 300  # on which a user's rule is tried
 
 Json = dict[str, Any]
 
@@ -28,8 +29,12 @@ def system(policy: Policy, n: int, *, ordered: bool = False, ties: bool = False)
     ---------
     The law at a leaf is what the live rule answers, averaged over its samples, in every state of the cell.
     """
-    policy.check(n)
+    n = checked(policy, n)
     sizes = policy.pools.sizes(n)
+    if policy.owned and policy.d is None:  # refuses labels, which queue lengths as symbols do not show
+        boxes = (combinations_with_replacement(range(FEW_JOBS), size) for size in sizes)
+        for loads in islice(product(*boxes), FEW_STATES):
+            policy.law(loads)
     pool = [j for j, size in enumerate(sizes) for _ in range(size)]
     weights = draws(policy, pool)
     pairs = [(i, i + 1) for i in range(n - 1) if ties and pool[i] == pool[i + 1]]

@@ -94,7 +94,8 @@ class Length:
     __int__ = __float__ = __index__
 
     def __repr__(self) -> str:
-        return "a symbolic queue length"
+        least = self.cell.least(list(self.row)) + self.constant
+        return f"{least} or more" if any(self.cell.along(list(self.row), r) for r in self.cell.columns) else f"{least}"
 
 
 def _number(x: Any) -> Any:

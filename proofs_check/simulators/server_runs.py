@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 
 from exactchains.truth import InputError
-from meanfield.models.policy import Policy, Server
+from meanfield.models.policy import Policy, Server, routed
 from proofs_check.simulators.pieces import Floats
 
 BLOCK = 4_096  # jobs whose random numbers are drawn at a time
@@ -72,7 +72,7 @@ def _chooser(policy: Policy, pool: list[int], rng: Generator) -> Callable[[list[
 
 
 def _routed(policy: Policy, state: tuple[tuple[int, int], ...]) -> tuple[list[int], list[float]]:
-    shares = policy.route([Server(j, policy.pools.speeds[j], jobs) for j, jobs in state])
+    shares = routed(policy, [Server(j, policy.pools.speeds[j], jobs) for j, jobs in state])
     return list(shares), list(accumulate(float(x) for x in shares.values()))
 
 

@@ -137,6 +137,38 @@ class Raising(Policy):
         return {}[7]
 
 
+class Sorting(Policy):
+    """Sorts the list that it is given."""
+
+    d = 2
+
+    def route(self, sample):
+        sample.sort(key=lambda s: s.jobs)
+        return {0: 1}
+
+
+class Tired(Policy):
+    """The shorter of two queues, any when both hold five jobs or more: not what it states."""
+
+    d = 2
+    homogeneous = monotone = True
+
+    def route(self, sample):
+        least = min(s.jobs for s in sample)
+        return evenly(i for i, s in enumerate(sample) if s.jobs == least or least >= 5)
+
+
+class Contrary(Policy):
+    """The longest queue when there are two lengths, else the shortest: not monotone."""
+
+    homogeneous = monotone = True
+
+    def route(self, sample):
+        jobs = [s.jobs for s in sample]
+        wanted = max(jobs) if len(set(jobs)) == 2 else min(jobs)
+        return evenly(i for i, q in enumerate(jobs) if q == wanted)
+
+
 class Bare(Policy):
     """Forgets to call the __init__ of Policy."""
 
@@ -181,6 +213,10 @@ def test_a_users_policy_has_a_chain_of_its_own():
         (lambda: exact_chain(Silent("1/2"), n=2, buffer=3), r"Silent.route on loads \[0, 0\]: None; return a dict"),
         (lambda: exact_chain(Raising("1/2"), n=2, buffer=3), r"Raising.route on loads \[0, 0\]: it raised KeyError: 7"),
         (lambda: drift(Raising("1/2"), n=2), r"Raising.route on loads .*: it raised KeyError: 7"),
+        (lambda: drift(FirstServer("1/2"), n=2), "FirstServer.route depends on the order"),
+        (lambda: exact_chain(Sorting("1/2"), n=2, buffer=3), "Sorting.route on loads .* 'tuple' object has no"),
+        (lambda: server_system(Tired("1/2"), n=3, digits=3), r"Tired.homogeneous: .* loads .* get other answers"),
+        (lambda: server_system(Contrary("1/2"), n=3, digits=3), r"Contrary.monotone: .* loads \(\(0, 0, 2\),\) and"),
         (lambda: exact_chain(Half, n=2, buffer=3), r"this is the class Half; make one, Half\(..\)"),
         (lambda: exact_chain("jsq", n=2, buffer=3), "subclass of Policy is needed, this is jsq"),
         (lambda: exact_chain(Bare(), n=2, buffer=3), "Bare has no load or pools"),

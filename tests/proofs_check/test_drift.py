@@ -283,6 +283,8 @@ def test_a_users_policy_gets_its_certificate_or_its_ray():
 
 
 class Odd(Policy):
+    d = 2  # its order is drawn, so that a rule may use it
+
     def route(self, sample):
         return {self.choice([s.jobs for s in sample]): 1}
 
