@@ -14,7 +14,7 @@ from exactchains.domain import QQ, Balls
 from exactchains.number import nearest_double
 from exactchains.truth import DoesNotExist, InputError, PrecisionExhausted, Undecided
 from meanfield.flow import drift, is_cooperative
-from meanfield.models.noisy import PowerOfD
+from meanfield.models.noisy import PowerOfD, error_polynomial
 from meanfield.solvers.divided import divided, divided_twice
 from meanfield.solvers.fixed_point import fixed_point
 from proofs_check.check.document import check, loads
@@ -94,6 +94,23 @@ def test_gaps_beyond_the_queues_are_those_of_errors_at_every_gap(load, d, eps, g
     for change in ({"g": wide.proof["terms"] - 2}, {"load": str(fmpq(99, 100) * wide.policy.load)}):
         with pytest.raises(Rejected):
             check({**certificate, "problem": certificate["problem"] | change})
+
+
+@given(
+    st.lists(st.fractions(0, 1, max_denominator=40), min_size=7, max_size=7),
+    st.integers(1, 4),
+    st.integers(1, 4),
+    st.fractions(0, 1, max_denominator=9),
+)
+def test_wide_gaps_join_at_most_the_queues_of_every_gap_and_hardly_less(fractions, d, g, eps):
+    """h(x_k) - eps d x_{g+1} <= P_k <= h(x_k) for the live law, on any tails."""
+    tails = [fmpq(1), *(QQ.convert(x) for x in sorted(fractions, reverse=True)), fmpq(0)]
+    policy = PowerOfD("1/2", d, g, eps)
+    law = policy.limit_law([tails], QQ)
+    for k in range(len(tails)):
+        joined = sum((law[0, j] for j in range(k, len(tails))), fmpq(0))
+        every = error_polynomial(d, policy.eps, tails[k])
+        assert every - policy.eps * d * tails[g + 1] <= joined <= every
 
 
 def test_a_wide_gap_loses_what_longer_queues_can_change():
