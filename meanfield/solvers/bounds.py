@@ -89,7 +89,7 @@ def bounds(policy: PowerOfD, start: Guess, p: list[arb], *, bits: int, spread: i
     length = mantissa.bit_length()
     log_tail = math.log2(mantissa >> max(length - 60, 0)) + max(length - 60, 0) - exponent
     slope = math.log2(nearest_double(policy.load * (1 + policy.eps * policy.d))) + (policy.d - 1) * log_tail
-    found = Bounds(lower, upper, max(math.floor(-slope - 0.01) - 1, 1))
+    found = Bounds(lower, upper, min(max(math.floor(-slope - 0.01) - 1, 1), bits + 64))
     with flint.ctx.workprec(bits + 64):
         if not (_solves(policy, found.lower, None) and _solves(policy, found.upper, found.shift)):
             raise PrecisionExhausted("the sides of the fixed point are not proved; raise the precision")
