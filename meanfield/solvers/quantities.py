@@ -183,7 +183,7 @@ def _system(policy: Policy, n: int | None, digits: int, levels: int) -> tuple[Sy
     if isinstance(policy, JIQ) and policy.fallback == "uniform" and policy.load >= min(policy.pools.speeds):
         raise Undecided(
             f"{type(policy).__name__}, n = {n}: the uniform fallback starves servers slower than the load, and no "
-            "two-sided bound is known; set buffer, or fallback=speed"
+            "two-sided bound is known; `exaq drift` bounds the mean from above; else set buffer, or fallback=speed"
         )
     system = best_system(policy, n=n, digits=digits, levels=levels)
     if isinstance(policy, SpeedAwareJSQ | JSQ) and not system.enclosure("mean_queue").has_digits(digits):
