@@ -146,12 +146,20 @@ def separate_loads(policy: Policy) -> tuple[fmpq, ...] | None:
 
     Jobs that see one server, sampled uniformly or by speed, and equal servers under power of two with errors at every
     gap of chance 1/2, which joins the longer of two queues as often as the shorter.
+
+    Raises
+    ------
+    DoesNotExist
+        The slowest pool gets more than it can serve.
     """
     fair = isinstance(policy, PowerOfD) and policy.d == 2 and policy.g is None and 2 * policy.eps == 1
     if policy.d != 1 and not fair:
         return None
     by_speed = policy.weighting == "speed"
-    return tuple(policy.load if by_speed else policy.load / speed for speed in policy.pools.speeds)
+    loads = tuple(policy.load if by_speed else policy.load / speed for speed in policy.pools.speeds)
+    if max(loads) >= 1:
+        raise DoesNotExist(f"load = {policy.load}: the slowest pool gets {max(loads)} times what it can serve")
+    return loads
 
 
 def _expected_delay(policy: SED, best: OptimalResponse) -> tuple[tuple[Enclosure, ...], ...]:

@@ -12,11 +12,12 @@ from scipy.optimize import linprog
 
 from exactchains.domain import QQ
 from exactchains.enclosure import Enclosure
-from exactchains.truth import InputError, Undecided
+from exactchains.truth import DoesNotExist, InputError, Undecided
 from meanfield.closed_forms import equilibrium, optimal_response, separate_loads
 from meanfield.models.expected_delay import SED
 from meanfield.models.idle import JIQ, SpeedAwareJIQ
 from meanfield.models.noisy import PowerOfD
+from meanfield.models.policy import Policy
 from meanfield.models.pools import EQUAL, Pools
 from meanfield.models.random import RandomBySpeed
 from meanfield.models.shortest import JSQ, PoolPowerOfD, SpeedAwareJSQ
@@ -35,6 +36,19 @@ def test_power_of_two_that_errs_half_the_time_routes_at_random(replacement):
         assert all(x == fmpq(loads.count(k), 3) for (_, k), x in joined.items())
     assert separate_loads(fair) == (fmpq(1, 2),)
     assert separate_loads(PowerOfD("1/2", 3, None, "1/3")) is separate_loads(PowerOfD("1/2", 2, 5, "1/2")) is None
+
+
+def test_a_pool_beyond_its_capacity_is_unstable_also_under_a_rule_of_ones_own():
+    class First(Policy):
+        """Join the only server sampled."""
+
+        d = 1
+
+        def route(self, sample):
+            return {0: fmpq(1)}
+
+    with pytest.raises(DoesNotExist, match="slowest pool gets 6/5"):
+        balancing_quantity(First("3/5", TWO), "mean_queue")
 
 
 @pytest.mark.parametrize(
