@@ -24,6 +24,7 @@ from exactchains.solvers.level_dependent import DependentLaw
 LEVELS = 4  # levels stated beside level 0
 SPARE = 16  # bits
 MAX_BITS = 40_000
+LARGEST = 2e8  # bits of all numbers of the elimination: some seconds
 TRIES = 4
 Levels = list[list[Any]]
 Ends = tuple[Levels, Levels]
@@ -35,7 +36,7 @@ def dependent_certificate(law: "DependentLaw") -> dict[str, Any]:
     Raises
     ------
     Undecided
-        No integers of one size hold the law.
+        The law is spread too far for integers of one size.
     """
     chain, last, tail = law.chain, len(law.levels) - 1, law.outside
     digits = law.digits + 3
@@ -46,7 +47,7 @@ def dependent_certificate(law: "DependentLaw") -> dict[str, Any]:
             break
         digits += 10
     else:
-        raise Undecided("no integers of one size hold the law")
+        raise Undecided("the law is spread too far for integers of one size")
     proof = {
         "last": last,
         "ratio": rational_text(tail.ratio),
@@ -83,8 +84,8 @@ def _rows(chain: DependentChain, last: int, digits: int) -> list[tuple[int, int,
     """Return phase, s and the bounds for every phase of return."""
     leaving = [_leaving(chain, n) for n in range(last + 1)]
     most = max(x for level in leaving for x in level) + 1
-    needed = math.ceil(3.33 * digits) + 128 + 2 * last
-    while needed <= MAX_BITS:
+    first = needed = math.ceil(3.33 * digits) + 128 + 2 * last  # those of the law itself
+    while needed == first or needed * (last + 1) * chain.phases**3 < LARGEST:
         prec, found = needed, []
         with flint.ctx.workprec(prec):
             inverses = pivots(chain, last)
@@ -98,13 +99,16 @@ def _rows(chain: DependentChain, last: int, digits: int) -> list[tuple[int, int,
                 needed = max(needed, finest + 64)
                 rate = arb(4 * most * chain.phases)  # above the flow of one unit in every state
                 bits = finest - min(_length(b) for _, _, b in live) + _length(rate) + SPARE
-                ends = _around(x, u, ones, (arb(2) ** -finest, rate * arb(2) ** -bits, arb(2) ** bits))
-                found.append((j, 1 << bits, ends))
+                if bits > MAX_BITS:
+                    raise Undecided("the law is spread too far for integers of one size")
+                if needed == prec:
+                    ends = _around(x, u, ones, (arb(2) ** -finest, rate * arb(2) ** -bits, arb(2) ** bits))
+                    found.append((j, 1 << bits, ends))
         if needed == prec:
             if all(_holds(chain, *row) for row in found):
                 return found
             needed += 64
-    raise Undecided("no integers of one size hold the law")
+    raise Undecided("the law is spread too far for integers of one size")
 
 
 def _holds(chain: DependentChain, j: int, over: int, ends: Ends) -> bool:

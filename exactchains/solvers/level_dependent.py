@@ -61,7 +61,7 @@ class DependentLaw:
         Raises
         ------
         Undecided
-            No integers of one size hold the law.
+            The law is spread too far for integers of one size.
         """
         from exactchains.solvers.dependent_certificate import dependent_certificate
 
