@@ -68,10 +68,12 @@ def certificate(chain: FiniteChain | LevelChain, digits: int) -> dict[str, Any]:
     Raises
     ------
     InputError
-        Several recurrent classes, or a law whose method stores no certificate.
+        Several recurrent classes, a law spread too far, or one whose method stores no certificate.
     """
     if isinstance(chain, LevelChain):
         found = level_law(chain, digits=digits).certificate
+        if found is None:
+            raise InputError("--certificate: the law is spread too far for integers of one size; ask for fewer digits")
     else:
         laws = extremal_laws(chain, digits=digits)
         if len(laws) > 1:

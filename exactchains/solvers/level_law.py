@@ -99,7 +99,7 @@ class LevelLaw:
                 return law_certificate(self, digits=self.digits)
             except (Undecided, ZeroDivisionError):  # the law is spread too far for integers of this size
                 working = 2 * max(self._working, self.digits + 4)
-                if working > 4 * self.digits + SPREAD:
+                if working > min(4 * self.digits + SPREAD, MAX_DIGITS):
                     break
                 self._summation(working)
         try:

@@ -7,8 +7,10 @@ import pytest
 from click.testing import CliRunner
 from flint import fmpq
 
-from exactchains import InputError, stationary, transient_law
+from exactchains import InputError, Undecided, stationary, transient_law
+from exactchains.solvers import law_certificate
 from proofs_check.chain_file import read_chain
+from proofs_check.chain_report import certificate
 from proofs_check.check.document import check, read
 from proofs_check.cli.main import cli
 
@@ -354,3 +356,13 @@ def test_digits_beyond_reach_are_no_silent_shortfall(tmp_path, monkeypatch):
 
     monkeypatch.setattr(module, "_class_law", exhausted)
     assert "could not certify 30 digits" in run(write(tmp_path, RUIN), code=3)
+
+
+def test_a_law_spread_too_far_for_a_certificate_is_named(tmp_path, monkeypatch):
+    def refused(law, digits):
+        raise Undecided("no integers of one size hold the law at this precision")
+
+    monkeypatch.setattr(law_certificate, "law_certificate", refused)
+    (tmp_path / "queue.json").write_text(json.dumps(QBD))
+    with pytest.raises(InputError, match="spread too far for integers of one size"):
+        certificate(read_chain(tmp_path / "queue.json"), 5)
