@@ -20,6 +20,7 @@ from meanfield.solvers.replacement import Order, Side, filled, split, transferre
 __all__ = ["Comparison", "ShapeSet", "comparison", "grown", "swept_law"]
 
 Ints = NDArray[np.int64]
+MOST_PERIOD = 1000  # jobs of one level
 LARGEST = 2**62  # integer rate
 TRIED, SMALL = 200, 4  # shapes, and servers and jobs, on which a user's rule is tried
 FURTHER = (1, 2, 4, 7, 12)  # jobs more at every server
@@ -47,6 +48,12 @@ class ShapeSet:
         if policy.owned:
             _keeps_order(policy, n)
         self.direction = policy.direction
+        period = sum(size * v for size, v in zip(policy.pools.sizes(n), policy.direction, strict=True))
+        if period > max(MOST_PERIOD, n):
+            raise InputError(
+                f"pools = {policy.pools}: differences of delays repeat only after {period} jobs, and at most "
+                f"{MOST_PERIOD} are enclosed; give speeds of smaller ratio, or set buffer"
+            )
         self.policy, self.n = policy, n
         self.shapes: list[Loads] = []
         self.place: dict[Loads, int] = {}

@@ -241,6 +241,7 @@ def test_a_users_policy_has_a_chain_of_its_own():
         (lambda: monotonicity_violation(JSQ(TWO, "1/2"), n=4, most=10**6), "more than 3000 loads"),
         (lambda: server_system(JSQ(TWO, "1/2"), n=10**6, digits=3), "at most 1000 servers are enclosed"),
         (lambda: server_system(JSQ(TWO, "1/2"), n=2, digits=2.0), "digits = 2.0"),
+        (lambda: server_system(SED("1/2:1.00001,1/2:0.99999", "1/2"), n=2, digits=2), "only after 200000 jobs"),
         (
             lambda: server_system(PowerOfD("0.1234567890123456789012"), n=2, digits=3),
             "denominator of 2. digits",
