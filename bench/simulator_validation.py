@@ -26,7 +26,7 @@ from proofs_check.simulators.server_runs import server_trace
 from proofs_check.simulators.statistics import Estimate, estimate
 from proofs_check.simulators.verdict import Judgement, Margin, Verdict, judge
 
-MOST = 250_000
+MOST = 1_000_000
 MARGIN = Margin.read("5%")
 HALF = {"lam": "1/2", "mu": "1"}
 PD = {"p": "1/2", "d": "1/10"}
