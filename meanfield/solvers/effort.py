@@ -22,20 +22,25 @@ SPELLED = 6_000_000  # loads of single servers that all states list
 
 @dataclass(frozen=True)
 class Effort:
-    """How far to go: shapes with inflow above ``threshold``, levels to ``top``; a level weighs exp(-decay) more."""
+    """How far to go: shapes with inflow above ``threshold``, levels to ``top``; a level weighs exp(-decay) more.
+
+    ``width`` is what the effort before this one gave, relative to the mean.
+    """
 
     digits: int
     decay: float
     threshold: float
     top: int
+    width: float = math.inf
 
     def raised(self, mean: Enclosure, load: fmpq, leaving: float) -> "Effort":
-        """Return more levels, or more shapes where the flow ``leaving`` the shapes explains the width."""
+        """Return more levels, or more shapes where the flow ``leaving`` explains the width or levels did not help."""
         price = 1 / (1 - _ratio(load, fmpq(1)))
-        missing = 10 * max(1.0, _ratio(mean.upper - mean.lower, mean.lower) * 10.0 ** (self.digits - 1))
-        if 3 * price * leaving < _ratio(mean.upper - mean.lower, fmpq(1)):
-            return replace(self, top=self.top + math.ceil(math.log(missing) / self.decay))
-        return replace(self, threshold=self.threshold / missing, top=self.top + max(1, self.top // 8))
+        width = _ratio(mean.upper - mean.lower, mean.lower)
+        missing = 10 * max(1.0, width * 10.0 ** (self.digits - 1))
+        if 3 * price * leaving < _ratio(mean.upper - mean.lower, fmpq(1)) and width < self.width / 2:
+            return replace(self, width=width, top=self.top + math.ceil(math.log(missing) / self.decay))
+        return replace(self, width=width, threshold=self.threshold / missing, top=self.top + max(1, self.top // 8))
 
 
 def first_effort(policy: Policy, n: int, digits: int) -> Effort:

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from exactchains.solvers.threads import one_thread
 from meanfield.solvers.bordered import Vector, solver
 from meanfield.solvers.shapes import Comparison, lifted
 
@@ -249,6 +250,7 @@ class _Exact:
         return Fraction(p.sign * worst, p.chain.common << self.bits)
 
 
+@one_thread
 def poisson(
     chain: Comparison, reward: LevelReward, *, top: int, law: Vector, bits: int, steps: int = 4
 ) -> Certificate | None:

@@ -18,7 +18,7 @@ from meanfield.models.policy import Policy, checked
 from meanfield.models.pools import whole
 from meanfield.models.shortest import JSQ, SpeedAwareJSQ
 from meanfield.solvers.critical import beyond_recursion, critical_response
-from meanfield.solvers.effort import FEW_DIGITS, MOST_DIGITS, zeros
+from meanfield.solvers.effort import MOST_DIGITS, zeros
 from meanfield.solvers.enclosures import ServerSystem, best_system, require_stable
 from meanfield.solvers.fixed_point import FixedPoint, fixed_point
 from meanfield.solvers.krawczyk import SampledPoint, sampled_equilibrium
@@ -96,9 +96,12 @@ def balancing_quantity(
             found, enclosure=Enclosure(ends[0], ends[1], found.enclosure.rigor), quantity=name, certificate=None
         )
     if name == "mean_response":
-        mean = balancing_quantity(policy, "mean_queue", n=n, digits=digits + _few(n, digits))
-        found = mean.enclosure
-        little = Enclosure(found.lower / policy.load, found.upper / policy.load, found.rigor)
+        for more in (0, 1):
+            mean = balancing_quantity(policy, "mean_queue", n=n, digits=digits + more)
+            found = mean.enclosure
+            little = Enclosure(found.lower / policy.load, found.upper / policy.load, found.rigor)
+            if little.has_digits(digits):
+                break
         return replace(mean, enclosure=little, quantity=name)
     if name == "mean_queue" and n is None and isinstance(policy, PowerOfD) and beyond_recursion(policy):
         mean = critical_response(policy, digits=digits + 2)
@@ -137,7 +140,8 @@ def _separate(policy: Policy, loads: tuple[fmpq, ...], name: str, index: int) ->
 
 def _solved(policy: Policy, name: str, index: int | None, target: tuple[int | None, int]) -> Result:
     n, digits = target
-    for spare in (0,) if name == "mean_queue" and _few(n, digits) else SPARE:
+    few = n is not None and n > 3  # where more digits cost minutes
+    for spare in ((0,) if few else (0, *SPARE)) if name == "mean_queue" else SPARE:
         if (
             n is not None
             and isinstance(policy, JIQ)
@@ -153,20 +157,17 @@ def _solved(policy: Policy, name: str, index: int | None, target: tuple[int | No
             raise PrecisionExhausted(f"{name} {index}: too rare, about {wanted - digits} zeros; take a smaller index")
         system, method = _system(policy, n, wanted, levels)
         found = _read(system, name, index)
-        if found.has_digits(digits):
+        if found.has_digits(digits) and (spare or few or "(" not in found.digits(digits)):
             return Result(found, name, index, method, certificate=_certificate(system, name, index))
         if isinstance(system, ServerSystem) and not system.enclosure("mean_queue").has_digits(wanted):
             break  # no more states to take
+    if found.has_digits(digits):
+        return Result(found, name, index, method, certificate=_certificate(system, name, index))
     known = found.certain_digits or 0
     advice = f"ask for fewer, {known} can be had" if known else "take fewer servers or a lower load"
     raise PrecisionExhausted(
         f"{name}: {digits} digits are not reached; it lies in {found.bounds(max(known, 1) + 2)}; {advice}"
     )
-
-
-def _few(n: int | None, digits: int) -> bool:
-    """Return whether the search takes more states for the digits of the mean queue, so that none is spared."""
-    return n is not None and n > 3 and digits <= FEW_DIGITS
 
 
 @lru_cache(maxsize=32)
