@@ -1,7 +1,8 @@
-"""Routing laws and transitions of n servers in pools, for the kinds that speak about load balancing."""
+"""Routing laws and transitions of n servers in pools, fastest first, for the kinds that speak about load balancing."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import pairwise
 from math import comb, gcd, lcm
 from typing import Any
 
@@ -25,6 +26,8 @@ class System:
             raise Rejected(f"needs 0 < load < 1 and at most {MAX_SERVERS} servers")
         if any(s.denominator != 1 or s <= 0 for s in sizes) or sum(sizes) != self.n or min(self.speeds) <= 0:
             raise Rejected("the pools do not divide the servers")
+        if any(fast <= slow for fast, slow in pairwise(self.speeds)):  # rules prefer the pool that is named first
+            raise Rejected("the speeds do not decrease: the fastest pool comes first, equal speeds are one pool")
         if sum(f * s for f, s in pools) != 1:
             raise Rejected("the mean speed is not 1")
         self.sizes = [s.numerator for s in sizes]

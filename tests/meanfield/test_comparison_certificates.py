@@ -253,6 +253,16 @@ def test_replaced_departures_are_ordered_add_at_most_the_job_that_left_and_are_t
     assert side == "lower" or max(added) == 1
 
 
+@pytest.mark.parametrize("rule", ["sed", "sa-jsq", "jsq"])
+@pytest.mark.parametrize("pools", [[["1/2", "1/2"], ["1/2", "3/2"]], [["1/2", "1"], ["1/2", "1"]]])
+def test_the_fastest_pool_comes_first(rule, pools):
+    """With the slow pool first sa-jsq, and sed in its ties, would prefer the slow server: another rule."""
+    problem = {"policy": {"rule": rule}, "load": "1/2", "pools": pools, "n": 2}
+    with pytest.raises(Rejected, match="the fastest pool comes first"):
+        System(problem)
+    assert System({**problem, "pools": [["1/2", "3/2"], ["1/2", "1/2"]]}).sizes == [1, 1]
+
+
 def test_a_tail_needs_moments():
     document = _document(SpeedAwareJSQ(TWO, "1/2"), 2, 8, "tail", 2)
     check(document)
