@@ -218,7 +218,7 @@ def swept_law(found: ShapeSet, levels: int) -> NDArray[np.float64]:
 
 
 def _keeps_order(policy: Policy, n: int) -> None:
-    """Refuse a rule that is not monotone on the smallest system it can serve, or on this one when that is small."""
+    """Refuse a rule that breaks an order it states on the smallest system it can serve, or on this one if small."""
     step = lcm(*(int(f.q) for f in policy.pools.fractions))
     least = step * max(1, -(-(policy.d or 2) // step))
     for size in {least, n}:
@@ -226,6 +226,16 @@ def _keeps_order(policy: Policy, n: int) -> None:
             raise InputError(
                 f"{type(policy).__name__}.monotone: more jobs lead to fewer elsewhere, from loads {found[0]} and "
                 f"{found[1]}; leave monotone out, or mend the rule"
+            )
+    if not policy.majorised or len(policy.pools) > 1:  # this order is not used
+        return
+    size = n if n <= SMALL else max(least, 3)  # two servers are too few to tell for more
+    if size <= SMALL:
+        most = SMALL if size > 3 else 2 * SMALL
+        if found := monotonicity_violation(policy, n=size, most=most, order="majorisation"):
+            raise InputError(
+                f"{type(policy).__name__}.majorised: from loads {found[1]}, the larger ones in weak majorisation, "
+                f"arrivals can lead to smaller loads than from {found[0]}; leave majorised out, or mend the rule"
             )
 
 

@@ -169,6 +169,17 @@ class Contrary(Policy):
         return evenly(i for i, q in enumerate(jobs) if q == wanted)
 
 
+class Wide(Policy):
+    """Either of two queues that differ by at most five jobs, else the shorter: monotone, not in weak majorisation."""
+
+    d = 2
+    homogeneous = monotone = majorised = True
+
+    def route(self, sample):
+        a, b = (s.jobs for s in sample)
+        return evenly([0, 1] if abs(a - b) <= 5 else [0 if a < b else 1])
+
+
 class Bare(Policy):
     """Forgets to call the __init__ of Policy."""
 
@@ -217,6 +228,7 @@ def test_a_users_policy_has_a_chain_of_its_own():
         (lambda: exact_chain(Sorting("1/2"), n=2, buffer=3), "Sorting.route on loads .* 'tuple' object has no"),
         (lambda: server_system(Tired("1/2"), n=3, digits=3), r"Tired.homogeneous: .* loads .* get other answers"),
         (lambda: server_system(Contrary("1/2"), n=3, digits=3), r"Contrary.monotone: .* loads \(\(0, 0, 2\),\) and"),
+        (lambda: server_system(Wide("1/2"), n=5, digits=2), r"Wide.majorised: .* loads \(\(0, 1, 6\),\), the larger"),
         (lambda: exact_chain(Half, n=2, buffer=3), r"this is the class Half; make one, Half\(..\)"),
         (lambda: exact_chain("jsq", n=2, buffer=3), "subclass of Policy is needed, this is jsq"),
         (lambda: exact_chain(Bare(), n=2, buffer=3), "Bare has no load or pools"),
