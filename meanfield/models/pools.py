@@ -129,10 +129,17 @@ class Pools:
 def whole(x: Any, name: str, words: str, *, least: int = 1, most: int | None = None) -> int:
     """Return ``x`` as an integer in a range; the message says ``words`` before "an integer"."""
     if isinstance(x, bool) or not hasattr(x, "__index__") or int(x) < least:
-        raise InputError(f"{name} = {x!r}: {words} an integer >= {least}")
+        raise InputError(f"{name} = {_said(x)}: {words} an integer >= {least}")
     if most is not None and int(x) > most:
-        raise InputError(f"{name} = {x!r}: {words} an integer of at most {most}")
+        raise InputError(f"{name} = {_said(x)}: {words} an integer of at most {most}")
     return int(x)
+
+
+def _said(x: Any) -> str:
+    try:
+        return repr(x)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return "an integer of thousands of digits"
 
 
 EQUAL = Pools((Pool(fmpq(1), fmpq(1)),))

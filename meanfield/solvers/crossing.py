@@ -19,7 +19,8 @@ __all__ = ["Region", "against_random", "crossings", "regions"]
 Relation = Literal["less", "greater", "undecided"]
 Bounds = tuple[fmpq | None, fmpq | None]  # lower and upper; None: infinity
 Mean = Callable[[fmpq], Bounds]
-MOST_DIGITS, MOST_BOXES = 100, 10_000
+MOST_DIGITS = 100
+BOXES = (3_000, 300)  # at most so many, and so many more each time the range is halved down to the tolerance
 NEAR = fmpq(1, 1000)  # distance to the stability limit, relative, below which tails are too long to add up
 
 
@@ -46,7 +47,7 @@ def regions(first: Mean, second: Mean, *, lower: Rational, upper: Rational, tole
     Raises
     ------
     Undecided
-        The means are so near to each other that more than 10,000 boxes are needed.
+        The means are so near to each other that thousands of boxes do not tell them apart.
     """
     tiny = rational(tolerance, "tolerance")
     if tiny <= 0:
@@ -56,7 +57,9 @@ def regions(first: Mean, second: Mean, *, lower: Rational, upper: Rational, tole
     waiting = [(rational(lower, "lower"), rational(upper, "upper"))]
     if waiting[0][0] > waiting[0][1]:
         raise InputError(f"lower = {lower}, upper = {upper}: lower is at most upper")
-    for _ in range(MOST_BOXES):
+    halvings = max(0, int(((waiting[0][1] - waiting[0][0]) / tiny).ceil()).bit_length())
+    most = BOXES[0] + BOXES[1] * halvings
+    for _ in range(most):
         if not waiting:
             return _merged(found)
         a, b = waiting.pop()
@@ -67,8 +70,8 @@ def regions(first: Mean, second: Mean, *, lower: Rational, upper: Rational, tole
         else:
             found.append(Region(a, b, relation))
     raise Undecided(
-        f"regions: {MOST_BOXES} boxes do not tell the means apart, up to load {a}; they differ too little, raise the"
-        " tolerance or shorten the range"
+        f"regions: {most} boxes do not tell the means apart near load {_shown(a)}; they differ too little: ask for"
+        " fewer digits (a larger tolerance) or a shorter range"
     )
 
 
@@ -148,6 +151,10 @@ def _relation(first: Mean, second: Mean, a: fmpq, b: fmpq) -> Relation:
 
 def _exceeds(x: fmpq | None, y: fmpq | None) -> bool:
     return y is not None and (x is None or x > y)
+
+
+def _shown(load: fmpq) -> str:
+    return Enclosure.exact(load).short(12)
 
 
 def _short(a: fmpq, b: fmpq) -> fmpq:

@@ -168,6 +168,8 @@ def _by_newton(policy: PowerOfD, digits: int, levels: int) -> FixedPoint:
     idle = nearest_double(1 - policy.load)
     if idle < 1e-100:
         raise Undecided("load: 1 - load is below 1e-100, too near to 1 for errors at bounded gaps; take a smaller load")
+    if policy.load < fmpq(1, 10 ** (12 if levels else 300)):
+        raise Undecided("load: below 1e-12 tails are not solved for at bounded gaps (the mean is); take a larger load")
     system = LogBalance(nearest_double(policy.load), idle, nearest_double(policy.eps), policy.d, gap)
     guard = 40 + int(-2 * math.log2(idle))
 
@@ -210,7 +212,8 @@ def _proof(box: Bounds) -> dict[str, Any]:
 
 def _rounded(lower: fmpq, upper: fmpq, bits: int) -> Enclosure:
     """Return the enclosure with dyadic ends of about ``bits`` bits, rounded outward."""
-    unit = fmpq(2) ** (bits + 8)
+    small = max(0, int(lower.q).bit_length() - int(lower.p).bit_length())
+    unit = fmpq(2) ** (bits + 8 + small)
     return Enclosure(fmpq((lower * unit).floor()) / unit, fmpq((upper * unit).ceil()) / unit)
 
 

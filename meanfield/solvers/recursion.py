@@ -105,8 +105,8 @@ def _require_short(policy: PowerOfD, digits: int) -> None:
         most = int(MAX_TERMS * each) - 3
         advice = f"ask for at most {most}" if most > 0 else "no digit is within reach"
         raise Undecided(
-            f"the tails decay too slowly: at load * d * eps = {nearest_double(ratio):.9g} {digits} digits take "
-            f"{(digits + 3) / each:.2g} terms of at most {MAX_TERMS}; {advice}"
+            f"the tails decay too slowly: at load * d * eps = 1 - {nearest_double(1 - ratio):.2g}, {digits} digits "
+            f"take {(digits + 3) / each:.2g} terms of at most {MAX_TERMS}; {advice}"
         )
 
 

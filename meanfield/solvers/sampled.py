@@ -73,13 +73,17 @@ def rule_of(policy: Policy) -> Rule:
         raise InputError(f"{name}.sight = {pair!r}: two integers (base, reach), base >= 0 and reach >= 1")
     base, reach = pair
     pools = len(policy.pools)
-    codes = [(j, r) for j in range(pools) for r in range(reach + 1)]
-    count = comb(len(codes) + policy.d - 1, policy.d) if policy.symmetric else len(codes) ** policy.d
+    size = pools * (reach + 1)
+    if size > MOST:
+        raise InputError(
+            f"{name}.sight: base, reach and pools give more than {MOST} kinds of servers; take a smaller reach"
+        )
+    count = comb(size + policy.d - 1, policy.d) if policy.symmetric else size**policy.d
     if count * (base + 1) > MOST or count * (base + 1) * policy.d**2 > MOST_WORK:
         raise InputError(
-            f"{name}: {count * (base + 1)} kinds of samples of {policy.d} servers are too many to list; "
-            "take a smaller d, reach or number of pools"
+            f"{name}: too many kinds of samples of {policy.d} servers to list; take a smaller d, sight or fewer pools"
         )
+    codes = [(j, r) for j in range(pools) for r in range(reach + 1)]
     kinds = tuple(_kind(policy, codes, b) for b in range(base + 1))
     return Rule(policy.d, pools, base, reach, kinds)
 

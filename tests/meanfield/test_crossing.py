@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from flint import fmpq
 
+from exactchains.enclosure import Enclosure
 from exactchains.truth import InputError
 from meanfield.models.noisy import PowerOfD
 from meanfield.solvers.crossing import Region, against_random, crossings, regions
@@ -44,6 +45,15 @@ def test_published_crossings_of_bounded_gaps(d, g, eps, upper, published):
     (crossing,) = crossings(found)
     assert [found[0].relation, found[-1].relation] == ["greater", "less"]
     assert abs(crossing.lower - fmpq(int(published[2:]), 10**4)) < fmpq(1, 10**4)
+
+
+def test_many_digits_of_a_crossing_are_within_reach():
+    """Boxes grow with the digits; bisection of the two means in 60 digits with mpmath: 0.2713754087850598697141113.."""
+    found = against_random(PowerOfD("1/2", 3, None, "2/5"), digits=21, upper="3/10")
+    (crossing,) = crossings(found)
+    own = Enclosure(fmpq(2713754087850598697141113, 10**25), fmpq(2713754087850598697141114, 10**25))
+    assert crossing.overlaps(own)
+    assert crossing.upper - crossing.lower < fmpq(1, 10**21)
 
 
 def test_small_errors_are_dominated():

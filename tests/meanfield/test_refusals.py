@@ -102,12 +102,12 @@ def test_values_out_of_range_are_named():
 
 
 def test_work_without_end_is_refused():
-    with pytest.raises(InputError, match="12341 kinds of samples of 40 servers"):
+    with pytest.raises(InputError, match="too many kinds of samples of 40 servers"):
         fixed_point(PoolPowerOfD(POOLS, "2/5", 40))
     with pytest.raises(InputError, match="d = 1000, g = 3: the proof takes"):
         is_cooperative(PowerOfD("1/2", 1000, 3))
     near = fmpq(1, 10**7)
-    with pytest.raises(Undecided, match="10000 boxes do not tell the means apart"):
+    with pytest.raises(Undecided, match="15000 boxes do not tell the means apart"):
         regions(lambda x: (x, x), lambda x: (x + near, x + near), lower=0, upper=1, tolerance="1e-12")
 
 
@@ -137,3 +137,21 @@ def test_fields_that_are_no_rational_function_are_said_to_be_none(field):
 def test_both_kinds_of_fixed_point_say_among_what_they_are_unique():
     assert fixed_point(NOISY, digits=5).uniqueness == "among sequences with finite sum"
     assert fixed_point(PoolPowerOfD(POOLS, "1/2"), digits=5).uniqueness == "in the box"
+
+
+def test_a_tiny_load_has_its_mean_and_no_internal_error():
+    for text, g in (("1e-14", 1), ("1e-300", 1), ("1e-2000", 3)):
+        mean = fixed_point(PowerOfD(text, 2, g, "1/2"), digits=10).mean_response
+        assert mean.contains(1) or 1 < mean.lower < mean.upper < fmpq(1001, 1000)
+    with pytest.raises(Undecided, match="below 1e-12 tails"):
+        fixed_point(PowerOfD("1e-100", 2, 1, "1/2"), digits=10, levels=2)
+
+
+def test_a_rule_that_sees_far_and_an_integer_too_long_to_write_are_refused_in_a_line():
+    class Far(PoolPowerOfD):
+        sight = (0, 10**20)
+
+    with pytest.raises(InputError, match="kinds of servers"):
+        fixed_point(Far("1/2:3/2,1/2:1/2", "1/2"), digits=10)
+    with pytest.raises(InputError, match="thousands of digits"):
+        fixed_point(PowerOfD("1/2"), digits=10**5000)
