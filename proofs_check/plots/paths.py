@@ -18,7 +18,7 @@ from meanfield.solvers.trajectory import trajectory
 from proofs_check.catalogue import find
 from proofs_check.catalogue.age_parts import AgeProblem
 from proofs_check.catalogue.balancing import System
-from proofs_check.plots.figure import MAX_SERIES, Figure, Panel, Point, Series
+from proofs_check.plots.figure import MAX_SERIES, Figure, Panel, Point, Series, greek
 from proofs_check.tables.reader import Reader
 
 KEYS = {"title", "papers", "seed", "slots", "until", "paths"}
@@ -121,7 +121,7 @@ def drawn(asked: Paths, *, executor: Executor | None = None) -> Figure:
     """
     ages = bool(asked.slots)
     found = spread(partial(_age if ages else _fluid, asked=asked), asked.runs, executor)
-    lines = tuple(Series(run.heading, tuple(points)) for run, points in zip(asked.runs, found, strict=True))
+    lines = tuple(Series(greek(run.heading), tuple(points)) for run, points in zip(asked.runs, found, strict=True))
     if ages:
         label, below, note = "age (channel uses)", "time (channel uses)", f"simulated with seed {asked.seed}"
     else:
