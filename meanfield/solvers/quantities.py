@@ -24,7 +24,7 @@ from meanfield.solvers.fixed_point import FixedPoint, fixed_point
 from meanfield.solvers.krawczyk import SampledPoint, sampled_equilibrium
 from meanfield.solvers.one_gate import Gate, one_gate
 
-__all__ = ["QUANTITIES", "balancing_quantity"]
+__all__ = ["QUANTITIES", "balancing_quantity", "starving"]
 
 QUANTITIES = (
     "mean_queue",
@@ -146,7 +146,7 @@ def _solved(policy: Policy, name: str, index: int | None, target: tuple[int | No
             n is not None
             and isinstance(policy, JIQ)
             and policy.pools.sizes(n) == (1, 1)
-            and name.endswith("mean_queue")
+            and (name.endswith("mean_queue") or starving(policy, n))
         ):
             from meanfield.solvers.two_servers import pair_expectation  # imports scipy.optimize, which takes time
 
@@ -170,6 +170,18 @@ def _solved(policy: Policy, name: str, index: int | None, target: tuple[int | No
     )
 
 
+def starving(policy: Policy, n: int | None) -> str:
+    """Return why no comparison chain of n servers is stable although the system may be; empty where one is."""
+    if n is None or not isinstance(policy, JIQ) or policy.fallback != "uniform":
+        return ""
+    if policy.load < min(policy.pools.speeds):
+        return ""
+    name = type(policy).__name__
+    return (
+        f"{name}, n = {n}: the uniform fallback starves servers slower than the load, and no two-sided bound is known"
+    )
+
+
 @lru_cache(maxsize=32)
 def _system(policy: Policy, n: int | None, digits: int, levels: int) -> tuple[System, str]:
     if n is None:
@@ -181,10 +193,9 @@ def _system(policy: Policy, n: int | None, digits: int, levels: int) -> tuple[Sy
             point = sampled_equilibrium(policy, digits=digits, levels=levels)
             return point, f"Krawczyk operator, {len(point.levels[0])} levels; unique in its box"
         return equilibrium(policy, digits=digits), "equilibrium of the fluid limit"
-    if isinstance(policy, JIQ) and policy.fallback == "uniform" and policy.load >= min(policy.pools.speeds):
+    if starving(policy, n):
         raise Undecided(
-            f"{type(policy).__name__}, n = {n}: the uniform fallback starves servers slower than the load, and no "
-            "two-sided bound is known; `exaq drift` bounds the mean from above; else set buffer, or fallback=speed"
+            f"{starving(policy, n)}; `exaq drift` bounds the mean from above; else set buffer, or fallback=speed"
         )
     system = best_system(policy, n=n, digits=digits, levels=levels)
     if isinstance(policy, SpeedAwareJSQ | JSQ) and not system.enclosure("mean_queue").has_digits(digits):

@@ -9,13 +9,13 @@ from flint import arb, fmpq
 from exactchains.domain import Balls, ball_ends
 from exactchains.enclosure import Enclosure, Result
 from exactchains.number import rational
-from exactchains.truth import InputError, PrecisionExhausted
+from exactchains.truth import InputError, PrecisionExhausted, Undecided
 from meanfield.closed_forms import equilibrium, separate_loads
 from meanfield.models.policy import Policy, checked
 from meanfield.models.pools import whole
 from meanfield.solvers.effort import FEW_DIGITS, MOST_DIGITS, first_effort
 from meanfield.solvers.enclosures import best_system, require_stable
-from meanfield.solvers.quantities import balancing_quantity
+from meanfield.solvers.quantities import balancing_quantity, starving
 
 __all__ = ["response_ccdf"]
 
@@ -61,6 +61,8 @@ def response_ccdf(policy: Policy, *, at: Any, n: int | None = None, digits: int 
     loads = (policy.load,) if n == 1 else separate_loads(policy)
     if loads is not None:
         return Result(_separate(policy, loads, at, digits), "response_ccdf", method="every queue is M/M/1")
+    if starving(policy, n):
+        raise Undecided(f"{starving(policy, n)} of this distribution; take fallback=speed, or leave out n")
     if n is not None:
         return Result(_of_servers(policy, at, n, digits), "response_ccdf", method="Erlang mixture, comparison chains")
     if len(policy.pools) > 1:

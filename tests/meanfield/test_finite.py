@@ -22,6 +22,7 @@ from meanfield.solvers import effort
 from meanfield.solvers.enclosures import server_system
 from meanfield.solvers.one_gate import one_gate
 from meanfield.solvers.quantities import balancing_quantity
+from meanfield.solvers.response import response_ccdf
 from meanfield.solvers.two_servers import pair_expectation
 
 DATA = Path(__file__).parent.parent / "data"
@@ -175,6 +176,21 @@ def test_starving_rules_on_two_servers():
     assert balancing_quantity(JIQ(TWO, "74/100"), "stability_limit", n=2).value == fmpq(3, 4)
     with pytest.raises(Undecided):
         balancing_quantity(JIQ("2/4:3/2,2/4:1/2", "3/5"), "mean_queue", n=4)
+    with pytest.raises(Undecided, match="n = 2: the uniform fallback starves servers slower than the load"):
+        response_ccdf(JIQ(TWO, "1/2"), at=1, n=2)
+
+
+@pytest.mark.parametrize("rule", [JIQ, SpeedAwareJIQ])
+@pytest.mark.parametrize(
+    ("name", "index"), [("tail", 1), ("tail", 4), ("joined", 2), ("busy", 0), ("busy", 1), ("idle", None)]
+)
+def test_flow_balance_of_idle_queue_rules_on_two_servers(rule, name, index):
+    """Against comparison chains where no server starves, and against a buffer that is rarely full where one does."""
+    pair = pair_expectation(rule(TWO, "1/4"), name, index, digits=9).enclosure
+    assert pair.overlaps(balancing_quantity(rule(TWO, "1/4"), name, index=index, n=2, digits=9).enclosure)
+    starved = balancing_quantity(rule(TWO, "1/2"), name, index=index, n=2, digits=9).enclosure
+    cut = balancing_quantity(rule(TWO, "1/2"), name, index=index, n=2, digits=9, buffer=24).enclosure
+    assert abs(starved.lower - cut.lower) < fmpq(1, 10**5)
 
 
 def test_too_many_digits_cost_no_more_than_the_states_and_leave_the_best_bounds(monkeypatch):
