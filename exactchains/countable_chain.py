@@ -15,6 +15,7 @@ from exactchains.truth import InputError
 Point = tuple[int, int]
 Jump = tuple[Point, fmpq]
 Signs = tuple[int, ...]
+MAX_JUMP = 5000  # in each coordinate, as in the checker
 SAMPLE = 12  # a rule is compared on all pairs up to here
 
 
@@ -24,7 +25,7 @@ class CountableChain:
 
     ``borders`` are linear forms a x1 + b x2 with a > 0 > b; ``jumps`` gives, for the signs of (x1, x2, *borders), the
     jumps (dx1, dx2) with their rates.  A jump comes closer to x1 = 0, to x2 = 0 and to a border by at most one, so that
-    it crosses none without landing on it; away from them it is of any length.
+    it crosses none without landing on it; away from them it is up to 5000 long.
     """
 
     borders: tuple[Point, ...]
@@ -48,6 +49,8 @@ class CountableChain:
         where = f"jump {jump} at signs {signs}"
         if rate <= 0:
             raise NotAGenerator(f"{where}: rate {rate}; rates are > 0")
+        if max(map(abs, jump)) > MAX_JUMP:
+            raise InputError(f"{where}: jumps are at most {MAX_JUMP} long")
         forms = (a * jump[0] + b * jump[1] for a, b in ((1, 0), (0, 1), *self.borders))
         if jump == (0, 0) or any(sign * change < -1 for sign, change in zip(signs, forms, strict=True)):
             raise InputError(f"{where}: x1, x2 and each border form may come closer to 0 by at most one")

@@ -38,6 +38,8 @@ class DependentChain:
         if not given or (set(constant) | set(slope)) - set(NAMES):
             raise InputError(f"blocks are {', '.join(NAMES)}; give at least one")
         size, parts = len(given[0]), []
+        if not size:
+            raise InputError("blocks are empty; give at least one phase")
         for what, blocks in (("constant", constant), ("slope", slope)):
             exact = {}
             for name in NAMES:

@@ -2,7 +2,7 @@
 
 For every phase j of return, integers around s x with x (-T) = e_j: bounds above and below s x whose flows have the
 right sign.  They are s (x -+ u) with u (-T) = eps x diag + kappa, a relative error in every balance and a unit for
-rounding, carried through.
+rounding, carried through.  A state that no path leads to is enclosed by 0 and such a unit.
 """
 
 import math
@@ -18,13 +18,13 @@ from exactchains.solvers.rate_certificate import certificate, integer_text, rati
 from exactchains.truth import Undecided
 
 if TYPE_CHECKING:
-    from exactchains.solvers.law_certificate import outward
-from exactchains.solvers.level_dependent import DependentLaw
+    from exactchains.solvers.level_dependent import DependentLaw
 
 LEVELS = 4  # levels stated beside level 0
 SPARE = 16  # bits
 MAX_BITS = 40_000
 LARGEST = 2e8  # bits of all numbers of the elimination: some seconds
+LARGEST_PROOF = 10_000_000  # levels times phases of return times phases squared, as in the checker
 TRIES = 4
 Levels = list[list[Any]]
 Ends = tuple[Levels, Levels]
@@ -36,14 +36,18 @@ def dependent_certificate(law: "DependentLaw") -> dict[str, Any]:
     Raises
     ------
     Undecided
-        The law is spread too far for integers of one size.
+        The law is spread too far for integers of one size, or the chain has too many phases and levels.
     """
     chain, last, tail = law.chain, len(law.levels) - 1, law.outside
     digits = law.digits + 3
+    if (last + 1) * len(phases_of_return(chain, last)) * chain.phases**2 > LARGEST_PROOF:
+        raise Undecided("the chain has too many phases and levels")
+    possible = [i for i, x in enumerate(law.level(0)) if x.upper > 0]
     for _ in range(TRIES):
         rows = _rows(chain, last, digits)
         levels, mean = _stated(law, [ends for _, _, ends in rows])
-        if all((high - low) * 10 ** (law.digits - 1) <= high for low, high in (mean, *levels[0]) if high > 0):
+        relative = (mean, *(levels[0][i] for i in possible))
+        if all((high - low) * 10 ** (law.digits - 1) <= high for low, high in relative):
             break
         digits += 10
     else:

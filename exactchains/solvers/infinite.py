@@ -27,7 +27,8 @@ from exactchains.truth import InputError, PrecisionExhausted, Undecided, expect
 
 ROUNDS, GUESSES = 6, 4
 SLOPE, MARGIN = 0.02, 0.5  # by which the outer function overfulfils its conditions
-MAX_PAIRS = 400_000
+MAX_PAIRS, MAX_SIDE, MAX_WORK = 400_000, 5_000, 50_000_000  # as in the checker
+LONG = 24  # jumps beyond this may be what takes too many pairs
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def expectation(chain: CountableChain, reward: Reward, *, digits: int = 15) -> R
     for _ in range(ROUNDS):
         sides, mean = tail_quantiles(chain, reward, 10.0 ** -(digits + loss))
         box = Box.of(_covering(sides, reward))
-        if len(box.inside) > MAX_PAIRS:
+        if not _fits(chain, box):
             break
         work = _Sides(chain, reward, box)
         lower, upper = (work.bound(sense, mean, digits) for sense in (-1, 1))
@@ -81,7 +82,9 @@ def expectation(chain: CountableChain, reward: Reward, *, digits: int = 15) -> R
             return Result(enclosure, "mean", None, f"Poisson, {len(box.inside)} pairs", seconds, proof)
         loss += max(2, digits - (enclosure.certain_digits or 0) + 1)
     reached = enclosure.certain_digits if enclosure else 0
-    raise PrecisionExhausted(f"could not certify {digits} digits: {reached}; ask for fewer digits")
+    longest = max(abs(step) for jumps in chain.jumps.values() for jump, _ in jumps for step in jump)
+    reason = f"the chain jumps up to {longest} far, which takes too many pairs; " if longest > LONG else ""
+    raise PrecisionExhausted(f"could not certify {digits} digits: {reached}; {reason}ask for fewer digits")
 
 
 def tail_probability(chain: CountableChain, k: int, *, digits: int = 15) -> Result:
@@ -92,6 +95,13 @@ def tail_probability(chain: CountableChain, k: int, *, digits: int = 15) -> Resu
 def _covering(sides: tuple[Side, ...], reward: Reward) -> tuple[Side, ...]:
     """Widen the box until it holds every pair where the reward is exceptional."""
     return tuple(Side(s.form, max([s.bound, *(s.value(pair) for pair in reward.exceptions)]), s.step) for s in sides)
+
+
+def _fits(chain: CountableChain, box: Box) -> bool:
+    """Return whether the box is small enough, for the checker too."""
+    pairs, jumps = len(box.inside) + len(box.shell), max(map(len, chain.jumps.values()))
+    small = max(len(box.inside), len(box.shell)) <= MAX_PAIRS and max(s.bound for s in box.sides) <= MAX_SIDE
+    return small and pairs * (jumps + 1) * (3 + len(chain.borders)) <= MAX_WORK
 
 
 class _Sides:

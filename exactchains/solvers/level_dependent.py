@@ -14,8 +14,10 @@ from typing import Any
 import flint
 import numpy as np
 from flint import arb, arb_mat, fmpq
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
-from exactchains.dependent_chain import DependentChain
+from exactchains.dependent_chain import NAMES, DependentChain
 from exactchains.domain import ball_ends
 from exactchains.enclosure import Enclosure
 from exactchains.number import nearest_double
@@ -55,17 +57,17 @@ class DependentLaw:
         return self.levels[n]
 
     @cached_property
-    def certificate(self) -> dict[str, Any]:
+    def certificate(self) -> dict[str, Any] | None:
         """A certificate of kind *dependent-law* for the first levels and the mean level.
 
-        Raises
-        ------
-        Undecided
-            The law is spread too far for integers of one size.
+        None where the law is spread too far for integers of one size, or has too many phases and levels.
         """
         from exactchains.solvers.dependent_certificate import dependent_certificate
 
-        return dependent_certificate(self)
+        try:
+            return dependent_certificate(self)
+        except Undecided:
+            return None
 
 
 @one_thread
@@ -105,8 +107,20 @@ def dependent_law(chain: DependentChain, *, digits: int = 15) -> DependentLaw:
                 return law
         last *= 2
     if not found:
-        raise Undecided("no geometric Lyapunov function found: the chain may have no stationary law")
-    raise PrecisionExhausted(f"could not certify {digits} digits: {reached}; ask for fewer digits")
+        advice = _apart(chain) or "the chain may have no stationary law"
+        raise Undecided(f"no geometric Lyapunov function found: {advice}")
+    advice = _apart(chain) or "ask for fewer digits"
+    raise PrecisionExhausted(f"could not certify {digits} digits: {reached}; {advice}")
+
+
+def _apart(chain: DependentChain) -> str | None:
+    """Return what to do about phases of which no path leads to the others; None where all are joined."""
+    flow = sum(np.array(part[name]) != 0 for part in (chain.constant, chain.slope) for name in NAMES)
+    count, labels = connected_components(csr_matrix(flow), connection="strong")
+    left = sorted({int(i) for i, j in np.argwhere(flow) if labels[i] != labels[j]})
+    if left:
+        return f"phase {left[0]} leads to phases from which none leads back: leave transient phases out"
+    return "the phases form separate classes: solve each by itself" if count > 1 else None
 
 
 def _tail(chain: DependentChain, last: int) -> Tail | None:

@@ -31,8 +31,8 @@ class Box:
 
     @classmethod
     def of(cls, sides: tuple[Side, ...]) -> "Box":
-        reach = max(side.bound + side.step for side in sides if side.form == SUM)
-        grid = np.stack(np.meshgrid(np.arange(reach + 1), np.arange(reach + 1), indexing="ij"), -1).reshape(-1, 2)
+        ends = [min(s.bound + s.step for s in sides if s.form in (SUM, axis)) for axis in ((1, 0), (0, 1))]
+        grid = np.stack(np.meshgrid(*(np.arange(end + 1) for end in ends), indexing="ij"), -1).reshape(-1, 2)
         near, within = np.ones(len(grid), dtype=bool), np.ones(len(grid), dtype=bool)
         for side in sides:
             value = grid @ np.array(side.form)

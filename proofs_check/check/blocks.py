@@ -122,7 +122,7 @@ def positive(data: Any, size: int) -> list[int]:
 
 def product(A: Integers, B: Integers) -> Integers:
     """Return A B.  Unless numbers are long, a row of B is one integer with a field for each entry: fewer products."""
-    bits = _longest(A) + _longest(B) + len(B).bit_length() + 2
+    bits = longest(A) + longest(B) + len(B).bit_length() + 2
     if bits > MAX_FIELD:
         columns = list(zip(*B, strict=True))
         return [[sum(map(mul, row, column)) for column in columns] for row in A]
@@ -136,7 +136,8 @@ def product(A: Integers, B: Integers) -> Integers:
     return [[int.from_bytes(row[k : k + size], "little") - half for k in places] for row in found]
 
 
-def _longest(A: Integers) -> int:
+def longest(A: Integers) -> int:
+    """Return the bits of the longest entry."""
     return max((x.bit_length() for row in A for x in row), default=0)
 
 

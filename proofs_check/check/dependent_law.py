@@ -1,4 +1,4 @@
-"""Kind *dependent-law*: the stationary law of levels whose rates grow, constant + n slope on level n.
+"""Kind *dependent-law*: every stationary law of levels whose rates grow, constant + n slope on level n, lies in bounds.
 
 problem     ``constant``, ``slope``: {"up", "local", "down"}, square blocks of nonnegative rates, zero on the diagonal
             of ``local``; level 0 has no way down
@@ -13,8 +13,11 @@ above       (r up_n + local_n + down_n / r) w <= -eta w for n = N + 1, and no en
 inside      T is the generator of levels 0..N killed when it leaves upwards.  From a return to (N, j) until the next
             climb the mean times are x = e_j (-T)^-1: the law given levels 0..N is a mixture of the x, normalised.
             hi > 0 with hi (-T) > 0 makes -T an M-matrix; then lo (-T) <= s e_j <= hi (-T) gives lo <= s x <= hi
+
+Caps    10,000 levels; 10,000,000 for levels times phases of return times phases squared
 """
 
+from collections.abc import Iterator
 from fractions import Fraction
 from math import lcm
 from operator import mul
@@ -25,6 +28,7 @@ from proofs_check.check.exact import Rejected, fields, integer, items, matrix, r
 
 NAMES = ("up", "local", "down")
 MAX_LAST = 10_000
+MAX_WORK = 10_000_000  # levels times phases of return times phases squared
 Pair = tuple[Fraction, Fraction]
 Row = tuple[list[list[int]], list[list[int]]]
 
@@ -122,9 +126,9 @@ def _rows(rates: Rates, last: int, data: Any) -> list[Row]:
     given = items(data, len(entered))
     if not given:
         raise Rejected("the last level is never entered from above")
-    blocks = [[[list(c) for c in zip(*rates.block(k, n), strict=True)] for k in range(3)] for n in range(last + 1)]
-    leaving = [[sum(sum(rates.block(k, n)[i]) for k in range(3)) for i in range(rates.size)] for n in range(last + 1)]
-    found = []
+    if (last + 1) * len(given) * rates.size**2 > MAX_WORK:
+        raise Rejected(f"levels times phases of return times phases squared exceed {MAX_WORK}")
+    found, targets = [], []
     for j, row in zip(entered, given, strict=True):
         fields(row, "phase over lower upper")
         over = whole(row["over"]) * rates.scale
@@ -133,26 +137,37 @@ def _rows(rates: Rates, last: int, data: Any) -> list[Row]:
         low, high = ([wholes(x, rates.size) for x in items(row[end], last + 1)] for end in ("lower", "upper"))
         if min(map(min, low)) < 0 or min(map(min, high)) <= 0 or not any(map(any, low)):
             raise Rejected("bounds must be nonnegative, the upper ones positive")
-        for n in range(last + 1):
-            target = [over * (n == last and i == j) for i in range(rates.size)]
-            above, below = (_flow(x, n, blocks, leaving) for x in (high, low))
+        found.append((low, high))
+        targets.append([over * (i == j) for i in range(rates.size)])
+    for n, around in enumerate(_neighbours(rates, last)):
+        for (low, high), end in zip(found, targets, strict=True):
+            target = end if n == last else [0] * rates.size
+            above, below = (_flow(x, n, around) for x in (high, low))
             if any(x <= 0 or x < y for x, y in zip(above, target, strict=True)):
                 raise Rejected(f"the upper bound is no super-solution on level {n}")
             if any(x > y for x, y in zip(below, target, strict=True)):
                 raise Rejected(f"the lower bound is no sub-solution on level {n}")
-        found.append((low, high))
     return found
 
 
-def _flow(x: list[list[int]], n: int, columns: list[list[Integers]], leaving: list[list[int]]) -> list[int]:
-    """Return x (-T) on level n; ``columns`` are the transposed blocks."""
-    total = [v * q for v, q in zip(x[n], leaving[n], strict=True)]
-    inflows = [applied(columns[n][1], x[n])]
-    if n:
-        inflows.append(applied(columns[n - 1][0], x[n - 1]))
-    if n + 1 < len(x):
-        inflows.append(applied(columns[n + 1][2], x[n + 1]))
-    return [v - sum(parts) for v, *parts in zip(total, *inflows, strict=True)]
+def _neighbours(rates: Rates, last: int) -> Iterator[tuple[list[int], list[tuple[int, Integers]]]]:
+    """Yield, level by level, the rates of leaving and the transposed blocks that lead there, with their levels."""
+    here = [rates.block(k, 0) for k in range(3)]
+    before: list[Integers] = []
+    for n in range(last + 1):
+        after = [rates.block(k, n + 1) for k in range(3)]
+        blocks = [(n - 1, before[0])] if before else []
+        blocks += [(n, here[1]), *([(n + 1, after[2])] if n < last else [])]
+        leaving = [sum(map(sum, rows)) for rows in zip(*here, strict=True)]
+        yield leaving, [(m, [list(column) for column in zip(*block, strict=True)]) for m, block in blocks]
+        before, here = here, after
+
+
+def _flow(x: list[list[int]], n: int, around: tuple[list[int], list[tuple[int, Integers]]]) -> list[int]:
+    """Return x (-T) on level n."""
+    leaving, blocks = around
+    inflows = [applied(columns, x[m]) for m, columns in blocks]
+    return [v * q - sum(parts) for v, q, *parts in zip(x[n], leaving, *inflows, strict=True)]
 
 
 def _within(pair: Any, least: Fraction, most: Fraction, what: str) -> None:

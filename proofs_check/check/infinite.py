@@ -14,7 +14,8 @@ mean        Q V + f <= upper everywhere (>= lower): pairs inside and in the shel
 premise     V0 >= kappa s^2 - beta0 with s = x1 + x2, kappa > 0, and Q V0 <= -delta s + C.  With U = (V0 + beta0)^2
             and bounded rates, Q U <= -kappa delta s^3 + C', so every stationary law has a finite mean of s^3, which
             dominates |V|; then the mean of Q V is 0, and a law exists by Foster's criterion with V0
-Caps        20 sides with bounds up to 5000; no more pairs inside and in the shell than values and 100,000 more
+Caps        20 sides with bounds up to 5000; no more pairs inside and in the shell than values and 400,000 more, and
+            50,000,000 for pairs times (1 + jumps out of one) times (3 + borders)
 """
 
 from fractions import Fraction
@@ -23,7 +24,7 @@ from typing import Any
 from proofs_check.check.exact import Rejected, fields, items, rational, vector, whole, wholes
 from proofs_check.check.walk import MAX_REACH, Pair, Walk, pair, polyhedron
 
-MAX_SIDES, MAX_SHELL = 20, 100_000
+MAX_SIDES, MAX_SHELL, MAX_WORK = 20, 400_000, 50_000_000
 
 
 def check(problem: Any, conclusion: Any, proof: Any) -> None:
@@ -76,7 +77,7 @@ class Side:
             if not 0 <= bound <= MAX_REACH:
                 raise Rejected("a side has a bound from 0 to 5000")
             self.sides.append((a, b, bound, max([1, *(abs(a * dx + b * dy) for dx, dy in jumps)])))
-        inside, self.shell = self._pairs(_room(data))
+        inside, self.shell = self._pairs(_room(walk, data))
         values = wholes(data["values"], len(inside))
         self.V = dict(zip(inside, values, strict=True))
         if not set(reward.special) <= {*self.V, *self.shell}:
@@ -102,7 +103,7 @@ class Side:
                 within = all(a * i + b * j <= bound for a, b, bound, _ in self.sides)
                 (inside if within else shell).append((i, j))
             if len(inside) + len(shell) > room:
-                raise Rejected(f"more pairs inside the sides than values, or more than {MAX_SHELL} around them")
+                raise Rejected(f"more than {room} pairs inside the sides and around them")
         return inside, shell
 
     def value(self, x: Pair) -> int:
@@ -169,8 +170,9 @@ def _premise(walk: Walk, data: Any) -> None:
             raise Rejected("V0 does not grow like the square of x1 + x2")
 
 
-def _room(data: Any) -> int:
+def _room(walk: Walk, data: Any) -> int:
     """Return how many pairs the inside, which has a value each, and the shell of a side may have together."""
     if len(items(data["sides"])) > MAX_SIDES:
         raise Rejected(f"more than {MAX_SIDES} sides")
-    return len(items(data["values"])) + MAX_SHELL
+    effort = (1 + max(map(len, walk.jumps.values()))) * (3 + len(walk.borders))
+    return min(len(items(data["values"])) + MAX_SHELL, MAX_WORK // effort)

@@ -15,7 +15,7 @@ sums           pi_1 + T R - T
 Off the diagonal A >= 0 grows with G and R.  If hi > 0 makes every column negative with the upper bounds of G and R,
 -A is an M-matrix and x <= hi; if lo makes every column nonnegative with the lower bounds, lo <= x.
 
-Caps    1000 levels; a common denominator of the last level, that of R to its number, of 2,000,000 bits
+Caps    1000 levels; 10^13 bits of products to get from level to level
 """
 
 from fractions import Fraction
@@ -31,6 +31,7 @@ from proofs_check.check.blocks import (
     boundary,
     integers,
     level_blocks,
+    longest,
     plus,
     positive,
     product,
@@ -40,7 +41,7 @@ from proofs_check.check.rate_matrix import check_rates
 from proofs_check.check.recurrence import drift_proof
 
 MAX_LEVELS = 1000
-MAX_SCALE = 2_000_000  # bits
+MAX_WORK = 10**13  # bits of products
 
 
 class Edges:
@@ -125,7 +126,7 @@ def _sums(data: Any, R: Bounds) -> tuple[list[int], list[int], int]:
 def _levels(says: Any, edges: Edges, measure: tuple[list[int], list[int]], R: Bounds) -> None:
     lower, upper = measure
     a, b = edges.width, edges.width + edges.blocks.size
-    size, scale = edges.blocks.size, 1
+    size, scale, work = edges.blocks.size, 1, 0
     if not 1 <= len(items(says)) <= MAX_LEVELS:
         raise Rejected(f"the law is stated for 1 to {MAX_LEVELS} levels")
     low, high, totals = lower[:a], upper[:a], (_total(lower, size), _total(upper, size))
@@ -139,9 +140,10 @@ def _levels(says: Any, edges: Edges, measure: tuple[list[int], list[int]], R: Bo
         if n == 0:
             low, high = lower[a:b], upper[a:b]
         else:
+            work += longest([high]) * longest(R.upper) * size**2
+            if work > MAX_WORK:
+                raise Rejected(f"levels stated too far out: more than {MAX_WORK} bits of products")
             low, high, scale = _row(low, R.lower), _row(high, R.upper), scale * R.over
-            if scale.bit_length() > MAX_SCALE:
-                raise Rejected(f"levels stated too far out: their denominator has more than {MAX_SCALE} bits")
 
 
 def _total(x: list[int], size: int) -> int:

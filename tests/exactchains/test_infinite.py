@@ -9,7 +9,8 @@ import pytest
 from exactchains import CountableChain, FiniteChain, Reward, Undecided, expectation, tail_probability
 from exactchains.countable_chain import shortest_queue
 from exactchains.solvers.cone_law import square_law
-from exactchains.truth import InputError
+from exactchains.truth import InputError, PrecisionExhausted
+from proofs_check.check import infinite
 from proofs_check.check.document import check, loads
 from proofs_check.check.exact import Rejected
 from proofs_check.check.infinite import Side
@@ -121,6 +122,8 @@ def test_rules_that_do_not_fit_are_refused():
         CountableChain.from_rule(lambda x: [((x[0] + 1, x[1]), 1 + x[0])])
     with pytest.raises(InputError, match="at most one"):
         CountableChain.from_rule(lambda x: [((x[0] + 2, x[1]), 1)], borders=[(1, -1)])
+    with pytest.raises(InputError, match="at most 5000 long"):
+        CountableChain.from_rule(lambda x: [((x[0] + 5001, x[1]), 1)])
     with pytest.raises(InputError, match="below zero"):
         CountableChain.from_rule(lambda x: [((x[0] - 1, x[1]), 1)])
     with pytest.raises(TypeError, match="float"):
@@ -251,6 +254,18 @@ def test_arrivals_in_batches(arrival, size):
     whole = expectation(batches(arrival, size, other), Reward.total(), digits=6)
     assert whole.enclosure.contains(load * (size + 1) / 2 / (1 - load) + other / (1 - other))
     accepted(whole)
+
+
+def test_batches_that_are_too_long_are_named():
+    with pytest.raises(PrecisionExhausted, match="jumps up to 100 far"):
+        expectation(batches(Fraction(1, 200), 100, Fraction(1, 3)), Reward.total(), digits=3)
+
+
+def test_what_a_box_may_cost_is_bounded(monkeypatch):
+    accepted(COARSE)
+    monkeypatch.setattr(infinite, "MAX_WORK", 1000)
+    with pytest.raises(Rejected, match="more than 50 pairs"):  # 1000 / ((1 + 4 jumps) (3 + 1 border))
+        accepted(COARSE)
 
 
 def test_work_for_both_queues_and_a_border_that_batches_leave():

@@ -5,7 +5,8 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from exactchains import DependentChain, InputError, NotAGenerator, Undecided, dependent_law
+from exactchains import DependentChain, InputError, NotAGenerator, PrecisionExhausted, Undecided, dependent_law
+from exactchains.solvers import level_dependent
 
 from .chains import brute_law
 
@@ -79,5 +80,16 @@ def test_what_is_refused():
         DependentChain.from_blocks({"up": [["1"]]}, {"down": [["1", "1"]]})
     with pytest.raises(InputError, match="give at least one"):
         DependentChain.from_blocks({"sideways": [["1"]]}, {})
+    with pytest.raises(InputError, match="at least one phase"):
+        DependentChain.from_blocks({"up": []}, {"down": []})
     with pytest.raises(InputError, match="were watched"):
         dependent_law(DependentChain.from_blocks({"up": [["1"]]}, {"down": [["1"]]})).level(10**6)
+
+
+def test_phases_that_are_not_joined_are_named(monkeypatch):
+    monkeypatch.setattr(level_dependent, "LAST", 32)
+    each = [["1", "0"], ["0", "1"]]
+    with pytest.raises(PrecisionExhausted, match="phase 1 leads to phases from which none leads back"):
+        dependent_law(DependentChain.from_blocks({"up": each, "local": [["0", "0"], ["1", "0"]]}, {"down": each}))
+    with pytest.raises(Undecided, match="separate classes"):
+        dependent_law(DependentChain.from_blocks({"up": each}, {"down": [["1", "0"], ["0", "2"]]}))

@@ -197,9 +197,9 @@ def test_nearly_decoupled_phases_have_a_certificate():
     check(loads(json.dumps(certificate)))
 
 
-def test_levels_whose_denominators_grow_too_long_are_refused(monkeypatch):
+def test_levels_whose_numbers_grow_too_long_are_refused(monkeypatch):
     certificate = level_law(one_server(fmpq(1, 3)), digits=15).certificate
     check(loads(json.dumps(certificate)))
-    monkeypatch.setattr(levels, "MAX_SCALE", 4)
+    monkeypatch.setattr(levels, "MAX_WORK", 4)
     with pytest.raises(Rejected, match="too far out"):
         check(loads(json.dumps(certificate)))

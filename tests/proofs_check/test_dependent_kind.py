@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from exactchains import DependentChain, Undecided, dependent_law
 from exactchains.truth import PrecisionExhausted
+from proofs_check.check import dependent_law as kind
 from proofs_check.check.document import check, loads
 from proofs_check.check.exact import Rejected, rational
 
@@ -109,6 +110,30 @@ def test_rejected(name):
     spoil(certificate)
     with pytest.raises(Rejected):
         check(loads(json.dumps(certificate)))
+
+
+def test_a_state_of_probability_zero_is_enclosed():
+    """Jobs come in phase 0 and lead to phase 1, jobs leave in phase 0 only: level 0 is never met in phase 1."""
+    chain = DependentChain.from_blocks(
+        {"up": [["0", "1"], ["0", "0"]], "local": [["0", "0"], ["1", "0"]]}, {"down": [["1", "0"], ["0", "0"]]}
+    )
+    certificate = dependent_law(chain, digits=8).certificate
+    check(loads(json.dumps(certificate)))
+    low, high = ends(certificate["conclusion"]["levels"][0][1])
+    assert low == 0 < high < Fraction(1, 10**8)
+
+
+def test_a_proof_that_claims_many_levels_is_refused_before_any_work(monkeypatch):
+    levels, block = [], kind.Rates.block
+    monkeypatch.setattr(kind.Rates, "block", lambda self, k, n: levels.append(n) or block(self, k, n))
+    certificate = copy.deepcopy(CERTIFICATES["modulated"])
+    certificate["proof"]["last"] = 9999
+    with pytest.raises(Rejected, match="where 10000 are needed"):
+        check(loads(json.dumps(certificate)))
+    assert len(levels) < 20
+    monkeypatch.setattr(kind, "MAX_WORK", 100)
+    with pytest.raises(Rejected, match="exceed 100"):
+        check(loads(json.dumps(CERTIFICATES["modulated"])))
 
 
 rates = st.sampled_from(["0", "0", "1", "1/3", "5", "1/100", "1e-9"])
