@@ -10,8 +10,9 @@ from exactchains.enclosure import Enclosure
 from exactchains.number import rational
 from exactchains.truth import DoesNotExist, InputError, Undecided
 from meanfield.models.noisy import PowerOfD
-from meanfield.models.policy import Policy, Server, evenly, load_of
+from meanfield.models.policy import Law, Loads, Policy, Server, evenly, load_of
 from meanfield.models.pools import EQUAL
+from meanfield.models.shortest import SpeedAwareJSQ
 from meanfield.solvers.quantities import balancing_quantity
 from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Model, spelled
@@ -50,6 +51,18 @@ class RandomError(Policy):
         for i, chance in evenly(i for i, q in enumerate(jobs) if q == least).items():
             share[i] += (1 - eps) * chance
         return share
+
+
+class SlowTies(SpeedAwareJSQ):
+    """Join a server with the fewest jobs; ties to the slowest pool: a fixed preference, so that it is monotone too."""
+
+    def route(self, sample: Sequence[Server]) -> Mapping[int, Any]:
+        best = min((s.jobs, -s.pool) for s in sample)
+        return evenly(i for i, s in enumerate(sample) if (s.jobs, -s.pool) == best)
+
+    def law(self, loads: Loads) -> Law:
+        jobs, pool = min((queue[0], -j) for j, queue in enumerate(loads))
+        return {(-pool, jobs): fmpq(1)}
 
 
 def suspects(model: Model, values: Mapping[str, Any], quantity: str, index: int | None) -> Iterator[Suspect]:
@@ -110,6 +123,8 @@ def _rules(
         ties = "ties go to the fastest pool, not at random" if aware else "ties at random, not to the fastest pool"
         kept = {name: x for name, x in words.items() if name != "counts"}
         yield ties, lambda: exact(SPEED_AWARE[model.name], kept, quantity, index)
+    if model.name in ("jsq", "sa-jsq") and "n" in words and words.get("pools", "").count(","):
+        yield "ties go to the slowest pool", lambda: _slow_ties(values, quantity, index)
     if "fallback" in words:
         fallback = "speed" if words["fallback"] == "uniform" else "uniform"
         yield f"when no server is idle the job goes by fallback={fallback}", other(model.name, fallback=fallback)
@@ -140,6 +155,11 @@ def _rules(
     if "pools" in words and model.name != "random":
         kept = {name: x for name, x in words.items() if name in ("pools", "lam", "n", "buffer")}
         yield "jobs go at random in proportion to speed", lambda: exact("random", kept, quantity, index)
+
+
+def _slow_ties(values: Mapping[str, Any], quantity: str, index: int | None) -> Enclosure:
+    policy, n, buffer = SlowTies(values["pools"], values["lam"]), values["n"], values.get("buffer")
+    return balancing_quantity(policy, quantity, index=index, n=n, buffer=buffer, digits=DIGITS).enclosure
 
 
 def _random_error(values: Mapping[str, Any], quantity: str, index: int | None) -> Enclosure:

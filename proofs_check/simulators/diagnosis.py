@@ -7,6 +7,7 @@ from exactchains.enclosure import Enclosure
 from proofs_check.simulators.statistics import Estimate
 
 MATCH_AT = 0.99  # the interval in which the suspect's value must lie
+CLEARLY = 4.6  # difference of squared distances in standard errors: ten times as likely
 SHARPNESS = 0.5  # an interval wider than this fraction of the fault's effect proves nothing
 
 
@@ -30,7 +31,8 @@ def diagnose(estimate: Estimate, exact: Enclosure, suspects: Iterable[Suspect]) 
     """Return the suspects that explain a simulated number.
 
     A suspect matches when its value lies in the 99 % interval, and that interval is short against its distance from
-    the right value: otherwise a wide interval would match everything.
+    the right value: otherwise a wide interval would match everything.  Those that another explains ten times better, by
+    distances in standard errors, are left out.
     """
     if estimate.constant:
         return Diagnosis((), 0)
@@ -43,6 +45,8 @@ def diagnose(estimate: Estimate, exact: Enclosure, suspects: Iterable[Suspect]) 
         distance = max(low - estimate.value, estimate.value - high, 0.0)
         effect = abs((low + high) / 2 - right)
         if effect > 0 and bottom <= high and low <= top and half <= SHARPNESS * effect:
-            found.append((distance, suspect))
+            found.append((distance / estimate.error if distance else 0.0, suspect))
     found.sort(key=lambda pair: pair[0])
-    return Diagnosis(tuple(suspect for _, suspect in found), len(tried))
+    nearest = found[0][0] if found else 0.0
+    clear = [one for z, one in found if z * z <= nearest * nearest + CLEARLY]
+    return Diagnosis(tuple(clear), len(tried))

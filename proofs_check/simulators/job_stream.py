@@ -8,6 +8,7 @@ import numpy as np
 from exactchains.truth import InputError
 from proofs_check.simulators.jobs import Jobs
 from proofs_check.simulators.pieces import Pieces
+from proofs_check.simulators.repeats import Repeats
 from proofs_check.simulators.statistics import Statistic
 
 LARGE = 1_000_000_000  # bytes of a file from which on it is streamed
@@ -21,7 +22,8 @@ class JobStream:
 
     def __init__(self, table: Any, columns: tuple[str, str | None, str]) -> None:
         self.path, self._table, self._columns = table.path, table, columns
-        self.count = self.unfinished = 0
+        self.count = self.unfinished = self.lost = 0  # lost: those that had not left by the last block
+        self.repeats = Repeats()
         self._span, self._services = [np.inf, -np.inf], np.zeros(2)
 
     @property
@@ -40,11 +42,13 @@ class JobStream:
                 f"{self.path}: a file of this size is read block by block, from which {quantity} cannot be estimated; "
                 f"{' and '.join(self.quantities)} can"
             )
-        found, self.count, self.unfinished = Pieces(), 0, 0
+        found, self.count, self.unfinished, self.repeats = Pieces(), 0, 0, Repeats()
         self._span, self._services = [np.inf, -np.inf], np.zeros(2)
         for jobs in self.blocks():
             self.count += jobs.count
+            self.lost = self.unfinished
             self.unfinished += int((~jobs.finished).sum())
+            self.repeats.add((jobs.end - jobs.arrive)[jobs.finished])
             self._span = [min(self._span[0], jobs.arrive.min()), max(self._span[1], jobs.arrive.max())]
             self._services += jobs.totals[2:]
             part, statistic = jobs.pieces(quantity, index)

@@ -94,7 +94,7 @@ class Jobs:
     def notes(self) -> Iterator[str]:
         """Yield what a user should know about the trace."""
         yield from self.remarks
-        open_jobs, early = int((~self.finished).sum()), len(self._early())
+        open_jobs, early = int((~self.finished).sum()), self.early
         if early > MANY_LOST:
             yield (
                 f"without departure: {open_jobs} jobs, {early} of them in the first half of the run: lost or replaced? "
@@ -132,6 +132,11 @@ class Jobs:
         crossing = np.where(steps > 0, level == least, level == least - 1) * steps
         by_time = np.argsort(times, kind="stable")
         return np.diff(times[by_time]), np.cumsum(crossing[by_time])[:-1]
+
+    @property
+    def early(self) -> int:
+        """Return how many jobs of the first half of the run have no departure."""
+        return len(self._early())
 
     def _refuse_lost(self) -> None:
         """Refuse to count jobs without departure as present when they came long before jobs that left."""

@@ -1,5 +1,6 @@
 """What the exact side knows beyond the value: how much a run varies, which wrong values are known, what to check."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
@@ -32,6 +33,9 @@ class Knowledge(Protocol):
 
     def empty_start(self, quantity: str, index: int | None, runs: Length) -> Iterator[Suspect]:
         """Yield what replications of a length that start empty would give, where it is known."""
+
+    def farthest(self, quantity: str) -> float:
+        """Return a value of one job that the model as good as never exceeds; inf where no bound is known."""
 
     def rates(self) -> tuple[Known, Known]:
         """Return the rates of arrivals and services that a job trace shows, and those that a known mix-up gives."""
@@ -83,6 +87,9 @@ class AgeKnowledge:
 
     def empty_start(self, quantity: str, index: int | None, runs: Length) -> Iterator[Suspect]:
         yield from ()
+
+    def farthest(self, quantity: str) -> float:
+        return math.inf
 
     def rates(self) -> tuple[Known, Known]:
         return {}, {}
@@ -143,6 +150,14 @@ class ClassicKnowledge:
         if chain is not None:
             yield from queue_suspects(chain, self.model.name, float(self.values["mu"]), quantity, index, runs)
 
+    def farthest(self, quantity: str) -> float:
+        """Return 51/r, where the tails are below (1 + r x)^2 exp(-r x) (Kingman): less than 1e-18."""
+        if self.model.name not in ("mm1", "md1", "dm1", "mmc") or quantity not in PER_JOB:
+            return math.inf
+        lam, mu = float(self.values["lam"]), float(self.values["mu"])
+        rates = [float(self.values.get("c", 1)) * mu - lam, mu, lam][: 1 + PER_JOB.index(quantity)]
+        return 51 / min(rates)
+
     def rates(self) -> tuple[Known, Known]:
         if self.model.name in ("mm1k", "mm11"):  # lost jobs are not in a trace
             return {}, {}
@@ -171,6 +186,9 @@ class BalancingKnowledge:
     def empty_start(self, quantity: str, index: int | None, runs: Length) -> Iterator[Suspect]:
         if self.system.n is not None:
             yield from server_suspects(self.system.policy, self.system.n, self.system.buffer, quantity, index, runs)
+
+    def farthest(self, quantity: str) -> float:
+        return math.inf
 
     def rates(self) -> tuple[Known, Known]:
         if self.system.n is None or self.system.buffer is not None:

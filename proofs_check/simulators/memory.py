@@ -103,7 +103,11 @@ def table_of(data: Any, source: str = "data") -> MemoryTable:
         return MemoryTable({str(name): [row.get(name) for row in rows] for name in names}, source)
     if hasattr(rows[0], "_fields"):
         return MemoryTable({name: [getattr(row, name) for row in rows] for name in rows[0]._fields}, source)
-    if isinstance(rows[0], Sequence) and not isinstance(rows[0], str) and len(rows[0]) == 2:
+    listed = isinstance(rows[0], Sequence) and not isinstance(rows[0], str)
+    for i, row in enumerate(rows if listed else ()):
+        if not isinstance(row, Sequence) or len(row) != len(rows[0]):
+            raise InputError(f"{source} row {i + 1}: {str(row)[:40]!r} is no row like the first one")
+    if listed and len(rows[0]) == 2:
         return MemoryTable({"t": [row[0] for row in rows], "value": [row[1] for row in rows]}, source)
     return MemoryTable({"value": rows}, source)
 

@@ -8,6 +8,7 @@ import numpy as np
 from exactchains.truth import InputError
 from proofs_check.simulators.observed import Observed
 from proofs_check.simulators.pieces import Floats, Pieces
+from proofs_check.simulators.repeats import Repeats
 from proofs_check.simulators.statistics import MEAN, Statistic
 
 LARGEST = 1e30
@@ -36,12 +37,14 @@ class Levels:
         self.what = "lines" if path else "samples"
         self.plain_mean = self.weighted_mean = 0.0
         self.total, self.rows = 0.0, 0
-        self._came, self._span, self._jumps = 0.0, 0.0, False
+        self._came, self._span = 0.0, 0.0
+        self.changes = self.leaps = 0  # of the level of a path, and those by more than one
+        self.repeats = Repeats()
 
     @property
     def totals(self) -> tuple[float, float, float, float] | None:
         """Return how many jobs came, in what time (and nothing on services), where the path holds every event."""
-        return None if self.waiting or self._jumps or not self.is_path else (self._came, self._span, 0.0, 0.0)
+        return None if self.waiting or self.leaps or not self.is_path else (self._came, self._span, 0.0, 0.0)
 
     @property
     def count(self) -> int:
@@ -62,8 +65,10 @@ class Levels:
         if quantity not in self.quantities:
             raise InputError(self._unable(quantity))
         found, self.total, self.rows = Pieces(), 0.0, 0
-        self._came, self._span, self._jumps = 0.0, 0.0, False
+        self._came, self._span, self.changes, self.leaps, self.repeats = 0.0, 0.0, 0, 0, Repeats()
         for duration, level in self.blocks():
+            if self.is_path:
+                self.repeats.add(duration)
             above = (level >= (index or 0)).astype(float)
             value = above if quantity == "tail" else level / self._unit(quantity)
             found.add(duration, duration * value, duration * value * value)
@@ -93,7 +98,8 @@ class Levels:
                 steps = np.diff(level)
                 self._came += float(np.maximum(steps, 0.0).sum())
                 self._span += float(time[-1] - time[0])
-                self._jumps |= bool((np.abs(steps) > 1).any())
+                self.changes += int((steps != 0).sum())
+                self.leaps += int((np.abs(steps) > 1).sum())
                 yield np.diff(time), level[:-1]
             last = np.array([time[-1], level[-1]])
         if last is None:
@@ -108,7 +114,12 @@ class Levels:
             (level < 0, level, "level", "is negative; a number of jobs is at least 0"),
             (np.abs(time) > LARGEST, time, "time", "is too large for a time"),
             (level > LARGEST, level, "level", "is too large for a number of jobs"),
-            (level != np.floor(level), level, "level", "is no whole number of jobs"),
+            (
+                level != np.floor(level),
+                level,
+                "level",
+                "is no whole number of jobs; is it per server? Give the total",
+            ),
             (step < 0, time, "time", "is before the line above; are these two runs in one file?"),
         )
         for bad, values, what, why in problems:

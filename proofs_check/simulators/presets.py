@@ -77,13 +77,16 @@ def shaped(table: Any, seen: Observed, preset: str | None) -> Any:
         raise InputError(
             f"{table.path}: columns {', '.join(table.columns)[:200]} fit none of the formats "
             f"{', '.join(p.name for p in PRESETS)}; rename columns "
-            f"(job trace: t_arrive, t_start, t_end; levels: t, level){_hint(table.columns)}"
+            f"(job trace: t_arrive, t_start, t_end; levels: t, level){_hint(table)}"
         )
     return chosen.read(table, seen)
 
 
-def _hint(columns: list[str]) -> str:
+def _hint(table: Any) -> str:
     """Return what columns of no format may come from."""
+    columns = table.columns
+    if getattr(table, "commented", False):
+        return "; the first line is a comment and is read as the header: remove it"
     if len(columns) == 1 and len(re.split(r"[\s|:]+", columns[0])) > 1:
         return "; columns are separated by comma, semicolon or tab"
     return "; is the header line missing?" if all(map(is_number, columns)) else "; the first line is read as the header"
@@ -93,6 +96,10 @@ def opened(data: Any) -> Any:
     """Return a table of a file or of data in memory."""
     if isinstance(data, str | Path):
         path = Path(data)
+        if str(path) != "-" and (path.is_dir() or not path.exists()):
+            raise InputError(
+                f"{path}: {'this is a directory' if path.is_dir() else 'No such file'}; a file of data is read"
+            )
         if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
             return table_of(_rows(read_json(path), path), str(path))
         if path.suffix.lower() in (".parquet", ".pq"):

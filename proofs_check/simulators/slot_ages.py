@@ -7,6 +7,7 @@ import numpy as np
 
 from exactchains.truth import InputError
 from proofs_check.simulators.pieces import Floats, Pieces
+from proofs_check.simulators.repeats import Repeats
 from proofs_check.simulators.statistics import MEAN, SECOND_MOMENT, VARIANCE, Statistic
 
 AGE_NAMES = ("age", "slot_age", "J", "value")
@@ -65,7 +66,21 @@ class SlotAges:
         self.path = table.path
         self._table = table
         self._where = [0] if table.headless and len(table.columns) == 1 else self._named(table)
-        self.least, self.rows, self.skipped = np.inf, 0, False
+        self._restart()
+
+    def _restart(self) -> None:
+        self.least, self.rows, self.missing = np.inf, 0, 0
+        self._steps: set[float] = set()
+        self.repeats = Repeats()
+
+    @property
+    def skipped(self) -> bool:
+        return self.missing > 0
+
+    @property
+    def uneven(self) -> bool:
+        """Whether slots are left out, and not between every two rows as many."""
+        return len(self._steps) > 1
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -90,6 +105,7 @@ class SlotAges:
                 self._check_steps(np.concatenate([[before[1]], age]), np.concatenate([[before[0]], slot]), line)
                 self.least = min(self.least, float(age.min()))
                 last = float(slot[-1]), float(age[-1])
+                self.repeats.add(age[:-1][np.diff(age) <= 0])  # the highest ages between restarts
             self.rows += len(age)
             yield age
         if not self.rows:
@@ -101,7 +117,7 @@ class SlotAges:
 
     def rewound(self) -> Iterator[Floats]:
         """Yield the ages from the first one on."""
-        self.least, self.rows, self.skipped = np.inf, 0, False
+        self._restart()
         yield from self.blocks()
 
     def pieces(self, quantity: str, index: int | None) -> tuple[Pieces, Statistic]:
@@ -130,6 +146,8 @@ class SlotAges:
 
     def notes(self) -> Iterator[str]:
         """Yield what the data say about themselves, beyond any estimate."""
+        if self.missing:
+            yield f"{self.missing} slots are left out between the first and the last"
         if self.least > 0:
             yield f"no age is below {self.least:.0f}; a slot age is 0 at a usable update"
 
@@ -158,7 +176,8 @@ class SlotAges:
             step < 0, line, slot[1:], "is a slot before the one above; is this two runs in one file?", what="slot"
         )
         self._refuse(step != np.floor(step), line, slot[1:], "is no whole number of slots on", what="slot")
-        self.skipped |= bool((step != 1).any())
+        self.missing += int((step - 1).sum())
+        self._steps |= set(np.unique(step[(not self.rows) :])[:2].tolist())
         floor = min(self.least, float(age[1:].min()))
         grown = age[1:] == age[:-1] + step
         restarted = age[1:] < floor + step

@@ -50,7 +50,9 @@ class Table:
             self.place = _copied(path)
             weakref.finalize(self, os.unlink, self.place)
         with self.place.open(encoding="utf-8-sig", newline="") as file:
-            line = _guarded(file, self).removeprefix("#")  # numpy.savetxt writes its header as a comment
+            line = _guarded(file, self)
+        self.commented = line.startswith("#")
+        line = line.removeprefix("#")  # numpy.savetxt writes its header as a comment
         if not line.strip():
             raise InputError(f"{path}: the file is empty or starts with an empty line; a header line is needed")
         self.delimiter = _delimiter(line)

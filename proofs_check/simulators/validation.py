@@ -17,14 +17,15 @@ from proofs_check.catalogue.model import Model, spelled
 from proofs_check.simulators import replications
 from proofs_check.simulators.cycles import cycles
 from proofs_check.simulators.diagnosis import Diagnosis, Suspect, diagnose
+from proofs_check.simulators.doubts import causality_notes, doubts, overlaps
 from proofs_check.simulators.finished import Finished
 from proofs_check.simulators.holm import Judged, step_down
 from proofs_check.simulators.intervals import method
-from proofs_check.simulators.jobs import Jobs
+from proofs_check.simulators.jobs import MANY_LOST, Jobs
 from proofs_check.simulators.knowledge import PER_JOB, ClassicKnowledge, Knowledge, knowledge
 from proofs_check.simulators.laws import LawTest, law_test
 from proofs_check.simulators.paths import Levels
-from proofs_check.simulators.pieces import Floats
+from proofs_check.simulators.pieces import WEIGHT, Floats
 from proofs_check.simulators.queue_laws import queue_law_test
 from proofs_check.simulators.rates import TIMES, Rates, unit_suspects
 from proofs_check.simulators.reference import reference_variance
@@ -35,7 +36,8 @@ from proofs_check.simulators.values import Values
 from proofs_check.simulators.verdict import DEFAULT_MARGIN, Judgement, Margin, Verdict, judge
 from proofs_check.simulators.warmup import read_fraction, transient, without_beginning
 
-RARE = 1e-4  # the chance of a note on the order of values that are in order
+RARE = 1e-4  # the chance of a run of the model that varies so little
+APART = 5.0  # standard errors of the correlation of neighbours below which they may be independent
 LEAST_PIECES = 2 * min(BATCHES)
 
 
@@ -143,10 +145,19 @@ def validate(
     judged = [_judged(read, known, result, tolerance, cut, rule, pilot) for result in exact]
     findings = []
     for result, verdict in zip(exact, step_down(judged), strict=True):
-        wrong = verdict.verdict is not Verdict.AGREES
-        suspects = _suspects(read, known, result, cut)
+        unit = read.unit(result.quantity)
+        doubt = next(iter((*doubts(read, model, known, result.quantity), *_orderless(read, known, verdict))), None)
+        crossed = overlaps(read, model) > MANY_LOST
+        if doubt is None and crossed and verdict.verdict is Verdict.AGREES:
+            doubt = "jobs are in service at once, which one server cannot do; see the note"
+        if doubt is not None:
+            doubted = replace(verdict, verdict=Verdict.UNDECIDED, reason=doubt, needed=math.inf)
+            findings.append(Finding(doubted, None, unit))
+            continue
+        wrong = verdict.verdict is not Verdict.AGREES and not crossed
+        suspects = _suspects(read, known, result, cut) if wrong else ()
         diagnosis = diagnose(verdict.estimate.once(), result.enclosure, suspects) if wrong else None
-        findings.append(Finding(verdict, diagnosis, read.unit(result.quantity)))
+        findings.append(Finding(verdict, diagnosis, unit))
     law = [str(_law(read, known, thing))] if rule.law else []
     return Validation(
         subject,
@@ -155,20 +166,21 @@ def validate(
         read.count,
         read.what,
         tuple(findings),
-        (*read.notes(), *_rate_notes(read, known), *_order_notes(read, known, findings), *law),
+        (*read.notes(), *_rate_notes(read, known), *causality_notes(read, model), *law),
     )
 
 
-def _order_notes(read: Any, known: Knowledge, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a note when bare values vary as if independent, which those of successive jobs of the model are not."""
-    for j in (finding.judgement for finding in findings if isinstance(read, Values)):
-        constant = known.variance_constant(j.quantity, j.index, "Jobs") if j.quantity in PER_JOB else None
-        freedom = j.estimate.batches - 1
-        if constant and 0 < j.estimate.variance_constant < constant * special.chdtri(freedom, 1 - RARE) / freedom:
-            yield (
-                f"{j.label}: neighbouring values depend on one another far less than those of successive jobs of this "
-                "model; the interval holds if they come from independent runs, not if they are shuffled"
-            )
+def _orderless(read: Any, known: Knowledge, j: Judgement) -> Iterator[str]:
+    """Yield a doubt when bare values vary as if independent, which those of successive jobs of the model do not."""
+    if not isinstance(read, Values) or j.quantity not in PER_JOB or j.estimate.constant or j.at_least:
+        return
+    constant, freedom = known.variance_constant(j.quantity, j.index, "Jobs"), j.estimate.batches - 1
+    low = constant and j.estimate.variance_constant < constant * special.chdtri(freedom, 1 - RARE) / freedom
+    if low and read.repeats.dependence() < APART:
+        yield (
+            "neighbouring values do not depend on one another as those of successive jobs of this model do: shuffled? "
+            "Write them in the order of the run; if each is of a run of its own, number these in a column replication"
+        )
 
 
 def _judged(
@@ -242,6 +254,8 @@ def _pieces(read: Any, known: Knowledge, result: Result, cut: float, rule: Rule)
     else:
         pieces, statistic = read.pieces(result.quantity, result.index)
         whole, what = pieces.array(), "observations of"
+    if not whole[:, WEIGHT].sum() > 0:
+        raise InputError(f"{read.path}: all weights are 0, or no time passes; {result.quantity} has no mean")
     kept = without_beginning(whole, cut)
     if len(kept) < LEAST_PIECES:
         raise InputError(f"{read.path}: {len(kept)} {what} {result.quantity}; at least {LEAST_PIECES} are needed")

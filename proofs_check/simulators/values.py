@@ -1,5 +1,6 @@
 """Bare values whose mean is the quantity."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from exactchains.truth import InputError
 from proofs_check.simulators.job_checks import LARGEST, ROUNDING
 from proofs_check.simulators.pieces import Pieces
+from proofs_check.simulators.repeats import Repeats
 from proofs_check.simulators.statistics import MEAN, VARIANCE, Statistic
 
 HOLDS = {  # quantities whose values stand in a column of that name
@@ -37,6 +39,8 @@ class Values:
     def __init__(self, table: Any, weight: str | None) -> None:
         self.path, self.table, self.weight = table.path, table, [weight] if weight else []
         self.rounded = False
+        self.octaves: Counter[int] = Counter()  # how many values lie between 2^(k - 1) and 2^k
+        self.repeats = Repeats()
 
     def _column(self, quantity: str) -> str:
         """Return the column that holds values of a quantity: the one named after it, else one of any values."""
@@ -55,6 +59,7 @@ class Values:
     def pieces(self, quantity: str, index: int | None) -> tuple[Pieces, Statistic]:
         """Return the values as observations; a variance is estimated as theirs, everything else as their mean."""
         found, whole, columns = Pieces(), True, [self._column(quantity), *self.weight]
+        self.octaves, self.repeats = Counter(), Repeats()
         for line, rows in self.table.blocks(columns):
             bad = ~np.isfinite(rows).all(axis=1) | (rows[:, -1] < 0 if self.weight else False)
             if bad.any():
@@ -68,6 +73,9 @@ class Values:
                 raise InputError(f"{self.table.path} line {line + i}: value {rows[i, 0]:.9g} {why}")
             weight = rows[:, 1] if self.weight else np.ones(len(rows))
             found.add(weight, weight * rows[:, 0], weight * rows[:, 0] ** 2)
+            self.repeats.add(rows[:, 0])
+            octaves, counts = np.unique(np.frexp(rows[rows[:, 0] > 0, 0])[1], return_counts=True)
+            self.octaves.update(dict(zip(octaves.tolist(), counts.tolist(), strict=True)))
             whole = whole and bool(np.all((rows[:, 0] == np.floor(rows[:, 0])) & (rows[:, 0] < EVERY_WHOLE)))
         self.count, self.rounded = found.count, whole and quantity in TIMES
         return found, VARIANCE if quantity.endswith("variance") else MEAN

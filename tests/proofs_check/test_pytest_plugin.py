@@ -23,7 +23,7 @@ SUITE = """
     HALF = {"lam": "1/2", "mu": "1"}
 
     def values(mean, size=4000):
-        return np.random.default_rng(1).exponential(mean, size)
+        return {"replication": np.arange(size), "value": np.random.default_rng(1).exponential(mean, size)}
 
     def test_right(assert_agrees):
         assert_agrees(values(2), "mm1", HALF, quantity="mean_response", margin="10%")

@@ -199,6 +199,7 @@ def test_parquet_is_read_like_csv(jobs, tmp_path):
 
 def test_parquet_without_its_library_is_one_clear_line(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "find_spec", lambda name: None if name == "pyarrow" else find_spec(name))
+    (tmp_path / "jobs.parquet").touch()
     with pytest.raises(InputError, match=r"pip install 'exaq\[parquet\]'"):
         judged(tmp_path / "jobs.parquet", "mean_wait")
 

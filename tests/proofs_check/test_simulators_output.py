@@ -430,7 +430,12 @@ def test_shuffled_values_are_told_from_those_in_order(jobs):
     mixed = np.random.default_rng(1).permutation(stays)
     for values, said in ((stays, False), (mixed, True), (mixed[:2000], True)):
         found = validate("mm1", HALF, {"value": values}, quantities=["mean_response"])
-        assert any("not if they are shuffled" in note for note in found.notes) is said
+        assert ("shuffled?" in found.findings[0].judgement.reason) is said
+        assert (found.verdict is Verdict.UNDECIDED) is said
+    apart = {"replication": np.arange(4000), "value": np.random.default_rng(2).permutation(stays)[:4000]}
+    assert validate("mm1", HALF, apart, quantities=["mean_response"]).verdict is Verdict.AGREES
+    turns = {"value": np.tile([0.0, 2.0], 10_000)}
+    assert validate("mm1", HALF, turns, quantities=["mean_wait"]).verdict is Verdict.UNDECIDED
 
 
 @pytest.mark.parametrize(
