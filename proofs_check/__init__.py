@@ -18,6 +18,7 @@ _WHERE = {
     "models": "proofs_check.catalogue",
     "drift": "proofs_check.lyapunov.engine",
     "validate": "proofs_check.simulators.validation",
+    "simulate_policy": "proofs_check.simulators.server_runs",
     "assert_agrees": "proofs_check.simulators.assertion",
     "table": "proofs_check.tables.evaluation",
 }

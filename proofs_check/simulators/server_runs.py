@@ -11,12 +11,47 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from exactchains.truth import InputError
-from meanfield.models.policy import Policy, Server, routed
+from meanfield.models.policy import Policy, Server, checked, routed
+from meanfield.models.pools import whole
 from proofs_check.simulators.pieces import Floats
 
 BLOCK = 4_096  # jobs whose random numbers are drawn at a time
+MOST_JOBS, MOST_SERVERS = 100_000_000, 100_000
+
+
+def simulate_policy(
+    policy: Policy, *, n: int, jobs: int, seed: int, buffer: int | None = None
+) -> dict[str, NDArray[Any]]:
+    """Return the job trace of any policy, a user's too, on ``n`` servers that start empty, as ``validate`` reads it.
+
+    Columns ``job``, ``t_arrive``, ``t_start``, ``t_end``, ``server``.  Of the policy only ``load``, ``pools``, the way
+    of sampling and ``route`` are used.  Jobs lost at a full ``buffer`` are left out.  The same seed gives the same
+    trace.
+
+    Raises
+    ------
+    InputError
+        The policy, n, jobs, seed or buffer cannot be simulated, or ``route`` returns no probability law.
+
+    Examples
+    --------
+    >>> from meanfield import JSQ
+    >>> trace = simulate_policy(JSQ("1:1", "1/2"), n=2, jobs=4, seed=1)
+    >>> list(trace), trace["job"].tolist()
+    (['job', 't_arrive', 't_start', 't_end', 'server'], [0, 1, 2, 3])
+    """
+    n, jobs = checked(policy, n), whole(jobs, "jobs", "at least one job comes; give", most=MOST_JOBS)
+    seed = whole(seed, "seed", "it is", least=0)
+    if n > MOST_SERVERS:
+        raise InputError(f"n = {n}: at most {MOST_SERVERS} servers are simulated")
+    if buffer is not None:
+        buffer = whole(buffer, "buffer", "at least one job must fit; give")
+    names, rows = server_trace(policy, n, jobs=jobs, seed=seed, buffer=buffer)
+    counted = ("job", "server")
+    return {c: x.astype(int) if c in counted else x for c, x in zip(names, rows.T, strict=True)}
 
 
 def server_trace(

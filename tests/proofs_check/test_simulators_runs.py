@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from exactchains import InputError
+from exactchains import QQ, InputError, stationary
+from exactchains.number import nearest_double
+from meanfield.finite import exact_chain
 from meanfield.models.noisy import PowerOfD
+from meanfield.models.policy import Policy
 from meanfield.models.pools import Pools
 from meanfield.models.shortest import JSQ
 from proofs_check.catalogue import find
 from proofs_check.simulators.balancing_suspects import RandomError
 from proofs_check.simulators.queue_runs import job_trace
-from proofs_check.simulators.server_runs import _distinct, _samples, server_trace
+from proofs_check.simulators.server_runs import _distinct, _samples, server_trace, simulate_policy
 from proofs_check.simulators.validation import validate
 
 CASES = {
@@ -120,6 +123,43 @@ def test_servers_do_not_disagree_with_the_exact_chain(model, parameters, policy,
     for finding in found.findings:
         assert finding.judgement.verdict.value != "disagrees"
         assert abs(finding.judgement.difference) < 4.5 * finding.judgement.estimate.error
+
+
+class Loyal(Policy):
+    """The fast server, unless it has two jobs more than the slow one."""
+
+    def route(self, sample):
+        fast, slow = sample
+        return {1: 1} if fast.jobs - slow.jobs >= 2 else {0: "3/4", 1: "1/4"}
+
+
+def test_a_users_policy_is_simulated_by_its_rule():
+    """Against the exact chain with a buffer: jobs lost, and the fast server's share of those let in."""
+    policy, jobs = Loyal("4/5", "1/2:3/2,1/2:1/2"), 40_000
+    chain = exact_chain(policy, n=2, buffer=3)
+    law = stationary(chain.chain)
+    lost = nearest_double(chain.blocking(law))
+    found = simulate_policy(policy, n=2, jobs=jobs, seed=4, buffer=3)
+    assert abs(1 - len(found["job"]) / jobs - lost) < 4 * (lost / jobs) ** 0.5 * 2
+    busy = chain.quantity(law, "busy", 0) * QQ.convert("3/2") / (QQ.convert("8/5") * (1 - chain.blocking(law)))
+    assert abs((found["server"] == 0).mean() - nearest_double(busy)) < 0.02
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"n": 3}, "n = 3: n times the fraction"),
+        ({"jobs": 0}, "jobs = 0: at least one job comes"),
+        ({"seed": -1}, "seed = -1: it is an integer >= 0"),
+        ({"buffer": 0}, "buffer = 0: at least one job must fit"),
+        ({"policy": "jsq"}, "an object of a subclass of Policy is needed"),
+        ({"n": 200_000}, "n = 200000: at most 100000 servers"),
+    ],
+)
+def test_policies_that_cannot_be_simulated(change, words):
+    given = {"policy": Loyal("1/2", "1/2:3/2,1/2:1/2"), "n": 2, "jobs": 10, "seed": 1} | change
+    with pytest.raises(InputError, match=words):
+        simulate_policy(given.pop("policy"), **given)
 
 
 def test_waiting_only_shortest_queue_is_named():
