@@ -42,6 +42,7 @@ QUANTITIES = (
 )
 MOST_BITS = 1_000_000  # of exact powers
 LISTED = 100_000  # states of a comparison chain up to which its Poisson function is listed in a certificate
+FAR = 1010  # digits at n servers: 1000, and those that callers spare
 SPARE = (2, 6, 14, 30)  # digits asked for beyond those wanted, until every quantity has them
 
 System = FixedPoint | FluidPoint | Gate | ServerSystem
@@ -140,6 +141,10 @@ def _separate(policy: Policy, loads: tuple[fmpq, ...], name: str, index: int) ->
 
 def _solved(policy: Policy, name: str, index: int | None, target: tuple[int | None, int]) -> Result:
     n, digits = target
+    if n is not None and digits > FAR:
+        raise InputError(
+            f"digits = {digits}: at n servers with unlimited queues at most 1000 are found; take fewer, or set buffer"
+        )
     few = n is not None and n > 3  # where more digits cost minutes
     for spare in ((0,) if few else (0, *SPARE)) if name == "mean_queue" else SPARE:
         if (

@@ -42,7 +42,7 @@ class ShapeSet:
         if policy.direction is None or not policy.monotone:
             raise InputError(
                 f"{type(policy).__name__}: comparison chains need a rule that is monotone and, with all servers busy, "
-                "looks at differences only"
+                "looks at differences only; set buffer, or leave out n for the limit of many"
             )
         n = checked(policy, n)
         if policy.owned:

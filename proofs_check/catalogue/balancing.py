@@ -86,6 +86,9 @@ FALLBACK = Parameter(
 TIES = Parameter(
     "ties", "ties", "rule among equal delays", kind="choice", choices=("fastest", "random"), default="fastest"
 )
+QUEUE_TIES = Parameter(
+    "ties", "ties", "rule among equal queues", kind="choice", choices=("random", "fastest"), default="random"
+)
 COUNTS = Parameter(
     "counts", "counts", "what a queue length counts", kind="choice", choices=("jobs", "waiting"), default="jobs"
 )
@@ -156,7 +159,8 @@ def _noisy(name: str, title: str, *, bounded: bool) -> Model:
 
 def _pooled(name: str, title: str, policy: Callable[..., Policy], *extra: Parameter) -> Model:
     def build(values: Mapping[str, Any]) -> System:
-        return _finite(values, policy(Pools.of(values["pools"]), values["lam"], *(values[p.name] for p in extra)))
+        given = (values[p.name] == "yes" if p is REPLACEMENT else values[p.name] for p in extra)
+        return _finite(values, policy(Pools.of(values["pools"]), values["lam"], *given))
 
     shown = (POOLS, LAM, N, *extra, BUFFER, AT)
     return Model(name, title, shown, QUANTITIES, build, solve, CONVENTIONS, "P3, P4", extent)
@@ -172,7 +176,12 @@ MODELS = (
         "sa-jiq", "join an idle queue of the fastest pool that has one, else the fallback", SpeedAwareJIQ, FALLBACK
     ),
     _pooled("sed", "join the shortest expected delay (q+1)/speed", SED, TIES),
-    _pooled("pool-pod", "shortest of d servers sampled from pools of different speeds", PoolPowerOfD, D, WEIGHTING),
+    _pooled(
+        "pool-pod",
+        "shortest of d servers sampled from pools of different speeds",
+        PoolPowerOfD,
+        *(D, WEIGHTING, QUEUE_TIES, REPLACEMENT),
+    ),
     _pooled("threshold", "the first of two sampled by speed if it is short, else the other", Threshold, SHORT),
     _pooled("random", "random in proportion to speed", RandomBySpeed),
 )

@@ -73,6 +73,16 @@ def test_models_that_sample_pools(name, words):
     assert few.value is not None and fmpq(1, 2) < few.value < 1
 
 
+def test_two_of_two_servers_in_pools_are_shortest_queue_by_their_ties():
+    """d = n = 2 without replacement: jsq with ties at random, sa-jsq with ties to the fastest."""
+    words = {"lam": "1/2", "n": "2", **TWO}
+    for ties, name in (("random", "jsq"), ("fastest", "sa-jsq")):
+        (sampled,) = _solve("pool-pod", "mean_queue", digits=8, d="2", ties=ties, **words)
+        assert sampled.enclosure.overlaps(_solve(name, "mean_queue", digits=8, **words)[0].enclosure)
+    (twice,) = _solve("pool-pod", "mean_queue", digits=8, d="2", replacement="yes", **words)
+    assert twice.lower > sampled.upper
+
+
 def test_response_time_distribution():
     """M/M/1: exp(-(1 - load) t); the limit of JIQ: one unit stage; the mean is the integral of the tail."""
     (random,) = _solve("random", "response_ccdf", digits=20, pools="1:1", lam="1/2", n="2", at="3")
@@ -108,6 +118,7 @@ def test_certificates_of_finite_systems():
         ("sa-jsq", {"pools": "1/2:3/2,1/3:1/2", "lam": "1/2"}, InputError, "sum to 5/6"),
         ("sa-jsq", {"pools": "1/2:2,1/2:1", "lam": "1/2"}, InputError, "rescaled: pools=1/2:4/3"),
         ("sa-jsq", {**TWO, "lam": "1/2", "n": "3"}, InputError, "multiple of 2"),
+        ("threshold", {**TWO, "lam": "1/2", "n": "2"}, InputError, "set buffer, or leave out n"),
         ("sa-jsq", {**TWO, "lam": "1"}, InputError, "load = 1"),
         ("sa-jsq", {**TWO, "lam": "1/2", "eps": "1/2"}, InputError, "no parameter 'eps'"),
         ("pod.load-dependent", {"d": "3", "g": "1", "eps": "1", "lam": "1/2", "n": "2"}, InputError, "lower d"),

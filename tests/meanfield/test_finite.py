@@ -267,6 +267,11 @@ def test_the_variance_of_time_averages_is_that_of_the_labelled_chain(policy, n, 
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
+        (
+            lambda: balancing_quantity(JSQ("1:1", "1/2"), "mean_queue", n=2, digits=10**5),
+            InputError,
+            "digits = 100000: at",
+        ),
         (lambda: server_system(Threshold(TWO, "1/2"), n=2, digits=5), InputError, "monotone"),
         (lambda: one_gate(SED(TWO, "1/2"), n=2, digits=5), InputError, "one-gate bound needs JSQ"),
         (lambda: one_gate(JSQ(TWO, "99/100"), n=2, digits=9), PrecisionExhausted, "states"),
