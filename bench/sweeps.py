@@ -38,12 +38,14 @@ lam = "1/50..49/50 count {loads}"
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    words.add_argument("--points", type=int, default=2000, help="multiples of 400")
+    words.add_argument("--points", type=int, default=2000, help="a multiple of 400, at least 800")
     words.add_argument("--dask", action="store_true", help="also on a Dask cluster of this machine")
     words.add_argument("--kills", type=int, default=0, help="kill the command so many times")
     words.add_argument("--levels", type=int, default=0, help="certify a law of so many levels, at most 500")
     options = words.parse_args()
-    text = SPEC.format(loads=max(2, options.points // 400))
+    if options.points < 800 or options.points % 400:
+        words.error("--points: a multiple of 400 is needed, at least 800")
+    text = SPEC.format(loads=options.points // 400)
     with tempfile.TemporaryDirectory() as folder:
         if options.levels:
             levels(options.levels)

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import click
 
-from exactchains.truth import InputError, PrecisionExhausted
+from exactchains.truth import InputError, PrecisionExhausted, Undecided
 from proofs_check.cli.progress import progress
-from proofs_check.store import Contradiction, Store, checked_export, export, merge
+from proofs_check.store import Answer, Contradiction, Question, Store, checked_export, export, merge
 from proofs_check.store.question import VALUES
 from proofs_check.sweeps.cost import cost
+from proofs_check.sweeps.crossings import FEW
 from proofs_check.sweeps.engine import Engine, dask, local
 from proofs_check.sweeps.phase_figure import checked_phase, phase_figure
 from proofs_check.sweeps.spec import Spec, read_spec
-from proofs_check.sweeps.study import Swept, sweep
+from proofs_check.sweeps.study import Swept, missing, sweep
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -60,7 +61,7 @@ def command(
     if figure is not None and asked is not None:
         checked_phase(asked, figure)
     if dry_run and asked is not None:
-        _dry(asked, store)
+        _dry(asked, store, retry)
         return
     for other in others:  # before a store is made
         Store(other).close()
@@ -74,25 +75,33 @@ def command(
                     done = sweep(asked, held, executor=chosen, retry=retry, progress=report)
                 except KeyboardInterrupt:
                     raise KeyboardInterrupt("what was finished is stored, the same command goes on") from None
-            _told(done)
-        rows = list(held.rows()) if files or (done and not any(s in VALUES for s in done.statuses)) else []
+            _told(done, asked)
+        rows = list(held.rows()) if files or (done and _unanswered(done)) else []
     mine = [row for row in rows if done is None or row[0].key in done.keys]
     for file in files:
         click.echo(f"wrote {export(mine, file, costs=costs)}", err=True)
+    undrawn = None
     if figure is not None and done is not None and asked is not None:
-        click.echo(f"wrote {phase_figure(asked, done.boundary, figure)}", err=True)
+        try:
+            click.echo(f"wrote {phase_figure(asked, done.boundary, figure)}", err=True)
+        except Undecided as error:
+            undrawn = error
     if done is not None:
-        _judged(done, [answer.reason for _, answer in mine if answer.reason])
+        _judged(done, mine)
+    if undrawn is not None:
+        raise undrawn
 
 
-def _dry(spec: Spec, path: Path) -> None:
+def _dry(spec: Spec, path: Path, retry: bool) -> None:
     held = Store(path) if path.exists() else None
     try:
         asked, known = spec.questions(), held.statuses() if held is not None else {}
-        left = [q for q in asked if q.key not in known]
-        click.echo(f"{spec.size} points, {len(asked)} answers, {len(asked) - len(left)} of them in the store")
+        left, stored = missing(spec, held, retry=retry), sum(q.key in known for q in asked)
+        click.echo(f"{counted(spec.size, 'point')}, {counted(len(asked), 'answer')}, {stored} of them in the store")
         if left:
-            click.echo(f"{len(left)} to compute: {cost(left, held)}, shared by the workers")
+            again = sum(q.key in known for q in left)
+            twice = f", {again} of them again" if again else ""
+            click.echo(f"{len(left)} to compute{twice}: {cost(left, held)}, shared by the workers")
         if spec.boundary:
             click.echo(f"and where the sign changes along {spec.boundary.over}: halving down to {spec.boundary.to}")
     finally:
@@ -106,7 +115,7 @@ def _merged(held: Store, other: Path) -> None:
     except Contradiction as error:
         click.echo(f"exaq: {error}", err=True)
         raise click.exceptions.Exit(1) from None
-    click.echo(f"{other.name}: {found.seen} answers, {found.taken} of them new or better")
+    click.echo(f"{other.name}: {counted(found.seen, 'answer')}, {found.taken} of them new or better")
 
 
 @contextmanager
@@ -115,19 +124,41 @@ def _engine(name: str, scheduler: str | None, jobs: int | None, spec: Spec) -> I
         yield engine
 
 
-def _told(done: Swept) -> None:
+def counted(n: int, name: str) -> str:
+    """Return a number of things in words."""
+    return f"{n} {name}{'' if n == 1 else 's'}"
+
+
+def _told(done: Swept, spec: Spec) -> None:
     listed = ", ".join(f"{count} {status}" for status, count in done.statuses.items())
-    click.echo(f"{done.asked} answers: {listed}; {done.computed} computed, {done.asked - done.computed} from the store")
-    for bracket in done.boundary:
-        click.echo(str(bracket))
+    stored = done.asked - done.computed
+    click.echo(f"{counted(done.asked, 'answer')}: {listed}; {done.computed} computed, {stored} from the store")
+    for piece in (*done.boundary, *done.gaps):
+        click.echo(str(piece))
+    if spec.boundary and not done.boundary:
+        click.echo(f"no certain change of sign along {spec.boundary.over} was found")
 
 
-def _judged(done: Swept, reasons: list[str]) -> None:
+def _unanswered(done: Swept) -> dict[str, int]:
+    """Return how many answers there are of each status that is to be explained."""
+    kinds = {s: n for s, n in done.statuses.items() if s not in VALUES}
+    return kinds if set(done.statuses) == {"refused"} else {s: n for s, n in kinds.items() if s != "refused"}
+
+
+def _judged(done: Swept, rows: list[tuple[Question, Answer]]) -> None:
     """Raise what the exit code tells: nothing exists, or not everything was decided."""
-    if not any(status in VALUES for status in done.statuses) and set(done.statuses) == {"refused"}:
-        raise InputError(f"no point of this sweep exists: {reasons[0]}")
-    short = {s: n for s, n in done.statuses.items() if s not in VALUES and s != "refused"}
+    short = _unanswered(done)
+    if "refused" in short:
+        raise InputError(f"no point of this sweep exists: {rows[0][1].reason}")
     if "failed" in short:
-        raise RuntimeError(f"{short['failed']} answers failed; --retry computes them again")
+        places = _places(rows, ("failed",))
+        raise RuntimeError(f"{counted(short['failed'], 'answer')} failed ({places}); --retry computes them again")
     if short:
-        raise PrecisionExhausted(", ".join(f"{n} {s}" for s, n in short.items()) + f" of {done.asked} answers")
+        words = ", ".join(f"{n} {s}" for s, n in short.items())
+        raise PrecisionExhausted(f"{words} of {counted(done.asked, 'answer')} ({_places(rows, tuple(short))})")
+
+
+def _places(rows: list[tuple[Question, Answer]], statuses: tuple[str, ...]) -> str:
+    """Return the first few questions whose answers have one of the statuses."""
+    found = sorted((question for question, answer in rows if answer.status in statuses), key=lambda q: q.order)
+    return "; ".join([*(q.label for q in found[:FEW]), *([".."] if len(found) > FEW else [])])

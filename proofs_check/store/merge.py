@@ -47,8 +47,8 @@ def _agree(store: Store, source: Store) -> None:
     against = dict.fromkeys(
         f"{question.label}: {said(mine)} here, {said(answer)} there"
         for question, answer in source.rows()
-        for _, mine in known.get(question.subject, [])
-        if mine.contradicts(answer)
+        for asked, mine in known.get(question.subject, [])
+        if mine.contradicts(answer, same_key=asked.key == question.key)
     )
     if against:
         more = f" and {len(against) - 3} more" if len(against) > 3 else ""

@@ -68,7 +68,20 @@ class Question:
 
     @classmethod
     def from_text(cls, text: str) -> "Question":
-        return cls(**json.loads(text))
+        """Return the question that :attr:`text` spells.
+
+        Raises
+        ------
+        ValueError
+            The text is no question.
+        """
+        parts = json.loads(text)
+        if not isinstance(parts, dict) or parts.keys() != _KINDS.keys():
+            raise ValueError(f"a question has {', '.join(_KINDS)}")
+        _checked(parts, _KINDS)
+        if not all(isinstance(word, str) for word in parts["parameters"].values()):
+            raise ValueError("parameters are not all text")
+        return cls(**parts)
 
 
 @dataclass(frozen=True)
@@ -94,6 +107,10 @@ class Answer:
             raise ValueError(f"status {self.status!r}: one of {', '.join(VALUES + FAILURES)}")
         if (self.lower is None) != (self.upper is None) or (self.status in VALUES and self.lower is None):
             raise ValueError(f"an answer {self.status!r} needs both ends, and only a failure may have none")
+        if self.lower is not None and self.status not in (*VALUES, "undecided"):
+            raise ValueError(f"an answer {self.status!r} has no ends")
+        _checked(vars(self), _PARTS)
+        _ = self.enclosure  # ends that are no numbers, or cross, are refused here
 
     @property
     def has_value(self) -> bool:
@@ -117,9 +134,14 @@ class Answer:
         """The enclosure where it is certain; None for an estimate."""
         return None if self.status == "estimate" else self.enclosure
 
-    def contradicts(self, other: "Answer") -> bool:
-        """Return whether both answers are certain and have no number in common."""
+    def contradicts(self, other: "Answer", *, same_key: bool) -> bool:
+        """Return whether both are certain and have no number in common, or one refused the very question the other met.
+
+        With other digits or methods (not the ``same_key``) a refusal may be one of the digits or of an older method.
+        """
         mine, theirs = self.vouched, other.vouched
+        if same_key and "refused" in (self.status, other.status):
+            return mine is not None or theirs is not None
         return mine is not None and theirs is not None and not mine.overlaps(theirs)
 
     def better(self, other: "Answer") -> bool:
@@ -135,7 +157,16 @@ class Answer:
         return {name: getattr(self, name) for name in _PARTS}
 
 
-_PARTS = tuple(part.name for part in fields(Answer))
+_KINDS = {"model": str, "parameters": dict, "quantity": str, "index": int | None, "digits": int, "methods": str}
+_PARTS: dict[str, Any] = {part.name: part.type for part in fields(Answer)} | {"seconds": int | float}
+
+
+def _checked(parts: Mapping[str, Any], kinds: Mapping[str, Any]) -> None:
+    for name, kind in kinds.items():
+        if not isinstance(parts[name], kind):
+            raise ValueError(f"{name} is {str(parts[name])[:40]!r}")
+
+
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # dumps would make one a call
 
 

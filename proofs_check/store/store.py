@@ -4,7 +4,6 @@ Every row carries a seal (SHA-256 of its contents), so that a flipped bit inside
 page.  A damaged file is named and left as it is.
 """
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -129,11 +128,11 @@ class Store:
     def _put(self, question: Question, answer: Answer) -> bool:
         found = self._db.execute(f"{_SELECT} WHERE subject = ?", (question.subject,)).fetchall()
         known = {asked.key: stored for asked, stored in map(self._read, found)}
-        for stored in known.values():
-            if stored.contradicts(answer):
+        for key, stored in known.items():
+            if stored.contradicts(answer, same_key=key == question.key):
                 raise Contradiction(
                     f"store {self.path.name!r}: {question.label}: {said(stored)} is stored, {said(answer)} was found;"
-                    " they have no number in common, one is wrong: keep the file and report it"
+                    " they exclude each other, one is wrong: keep the file and report it"
                 )
         if question.key in known and not answer.better(known[question.key]):
             return False
@@ -146,10 +145,14 @@ class Store:
         if not _sealed(values, row[-1]):
             raise StoreDamaged(_damage(self.path, f"row {str(row[0])[:16]} does not match its seal"))
         named = dict(zip(COLUMNS, values, strict=True))
-        question = Question.from_text(named.pop("question"))
+        try:
+            question = Question.from_text(named.pop("question"))
+            answer = Answer(**{name: x for name, x in named.items() if name not in ("key", "subject")})
+        except (TypeError, ValueError) as error:  # sealed, but not by us
+            raise StoreDamaged(_damage(self.path, f"row {str(row[0])[:16]} has no meaning: {error}")) from None
         if question.key != named.pop("key") or question.subject != named.pop("subject"):
             raise StoreDamaged(_damage(self.path, f"row {str(row[0])[:16]} is filed under a wrong key"))
-        return question, Answer(**named)
+        return question, answer
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -177,6 +180,8 @@ def _sealed(values: tuple[Any, ...], mark: Any) -> bool:
 
 def said(answer: Answer) -> str:
     """Return an answer in a few words."""
+    if answer.status == "refused":
+        return f"refused ({answer.reason[:120]})"
     e = answer.enclosure
     return f"{answer.status} {e.short()}" if e is not None else answer.status
 
@@ -283,8 +288,6 @@ def _named(path: Path) -> Iterator[None]:
         if decoding or name.startswith(BROKEN):
             raise StoreDamaged(_damage(path, str(error))) from None
         raise StoreError(f"store {path.name!r}: {_explained(name, str(error))}") from None
-    except json.JSONDecodeError as error:
-        raise StoreDamaged(_damage(path, str(error))) from None
 
 
 def _damage(path: Path, why: str) -> str:

@@ -28,14 +28,30 @@ class Engine:
 
     @classmethod
     def of(cls, executor: Executor, limits: Limits) -> "Engine":
-        """Return the engine of a given executor."""
+        """Return the engine of a given executor.
+
+        Raises
+        ------
+        InputError
+            It is no executor.
+        """
+        if not isinstance(executor, Executor):
+            raise InputError(f"executor = {str(executor)[:80]!r} is none; give a concurrent.futures.Executor, or None")
         workers = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
         return cls(executor, int(workers), isinstance(executor, ThreadPoolExecutor) or limits != Limits())
 
     def submit(self, items: Sequence[Mapping[str, Any]], limits: Limits) -> Any:
         """Hand a chunk of items to a worker; return the future of its answers."""
         task = {"items": list(items), "guard": self.guard, "methods": METHODS}
-        return self.executor.submit(performed, task | {"seconds": limits.seconds, "memory": limits.memory})
+        try:
+            return self.executor.submit(performed, task | {"seconds": limits.seconds, "memory": limits.memory})
+        except RuntimeError as error:  # shut down, or broken
+            raise unusable(error) from None
+
+
+def unusable(error: RuntimeError) -> InputError:
+    """Return what to say about an executor that takes no more work."""
+    return InputError(f"executor: {error}; what was finished is stored: give a new executor and run again")
 
 
 def performed(task: Mapping[str, Any]) -> list[list[dict[str, Any]]]:

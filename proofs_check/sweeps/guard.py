@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError
@@ -21,6 +22,8 @@ from proofs_check.sweeps.spec import Limits
 from proofs_check.sweeps.work import versions
 
 START = 300.0  # seconds that a child may take to start
+STARTS = 5  # times that a child is started before it is given up
+PAUSE = 0.1  # seconds before the second start, doubled before every further one
 NO_MEMORY = (1, -signal.SIGABRT, -signal.SIGSEGV)  # how a process ends that could not get memory in C code
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -108,8 +111,30 @@ class Guard:
         return line
 
     def _start(self) -> None:
-        if self._stopped:
-            raise CancelledError
+        """Start a child; one that ends while it starts is started again, a few times."""
+        for i in range(STARTS):
+            if self._stopped:
+                raise CancelledError
+            try:
+                ready = self._started()
+                break
+            except (TimeoutError, _Ended, OSError) as error:
+                code = self.close()
+                why = str(error) or (f"it ended with code {code}" if code is not None else f"{START:g} s passed")
+            time.sleep(PAUSE * 2**i)
+        else:
+            raise InputError(
+                f"a worker process could not start, {STARTS} times in a row ({why}); what was finished is stored: free"
+                " memory or processes and run the command again"
+            )
+        if ready != METHODS:
+            self.close()
+            raise InputError(
+                f"a worker process has methods {ready}, the sweep {METHODS}; install one version everywhere"
+            )
+
+    def _started(self) -> Any:
+        """Start a child and return the version of the methods that it says it has."""
         memory = [] if self.limits.memory is None else [str(self.limits.memory)]
         root = str(Path(next(iter(proofs_check.__path__))).parent)
         path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
@@ -125,14 +150,7 @@ class Guard:
         self._lines = queue.SimpleQueue()
         self._end = weakref.finalize(self, _ended, self._child)
         threading.Thread(target=_collect, args=(self._child.stdout, self._lines), daemon=True).start()
-        try:
-            ready = json.loads(self._line(START)).get("ready")
-        except (TimeoutError, _Ended):
-            raise InputError("a worker process could not start") from None
-        if ready != METHODS:
-            raise InputError(
-                f"a worker process has methods {ready}, the sweep {METHODS}; install one version everywhere"
-            )
+        return json.loads(self._line(START)).get("ready")
 
 
 def failed(status: str, reason: str, seconds: float = 0.0) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from flint import fmpq
 
 from exactchains.domain import Rigor
 from exactchains.number import nearest_double, parse
-from exactchains.truth import InputError
+from exactchains.truth import InputError, Undecided
 from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Parameter
 from proofs_check.plots.drawing import checked_figure, draw
@@ -22,8 +22,12 @@ def phase_figure(spec: Spec, found: Sequence[Bracket], path: Path) -> Path:
     Raises
     ------
     InputError
-        There is no other axis, nothing was found, or more than eight lines would be needed.
+        There is no other axis, or more than eight lines would be needed.
+    Undecided
+        Nothing was found.
     """
+    if not found:
+        raise Undecided("--figure: no boundary was found, so none is drawn; widen the grid or make its steps smaller")
     b, others = checked_phase(spec, path)
     across, *rest = others
     lines: dict[tuple[str, ...], list[Point]] = {}
@@ -33,8 +37,8 @@ def phase_figure(spec: Spec, found: Sequence[Bracket], path: Path) -> Path:
         seen[place] = seen.get(place, -1) + 1  # several crossings at one place make several lines
         key = (*place[1:], str(seen[place] + 1))
         lines.setdefault(key, []).append(_point(parse(place[0], across), bracket))
-    if not 1 <= len(lines) <= MAX_SERIES:
-        raise InputError(f"--figure: {len(lines)} lines; from 1 to {MAX_SERIES} can be told apart")
+    if len(lines) > MAX_SERIES:
+        raise InputError(f"--figure: {len(lines)} lines; at most {MAX_SERIES} can be told apart")
     several = any(key[-1] != "1" for key in lines)
     series = tuple(
         Series(_label(rest, key, several), tuple(sorted(points, key=lambda p: p.x)))
@@ -43,7 +47,11 @@ def phase_figure(spec: Spec, found: Sequence[Bracket], path: Path) -> Path:
     model = find(spec.models[0])
     against = f"{b.quantity or spec.quantities[0]} of {b.against}" if b.against else b.value
     title = f"Where {spec.quantities[0]} of {model.name} equals {against}"
-    note = _sides(model.name, found) + "the bands hold the change of a certified sign; filled marks: exactly there"
+    wide = sum(bool(bracket.note) for bracket in found)
+    wider = f"{wide} wider than asked; " if wide else ""
+    note = (
+        _sides(model.name, found) + wider + "the bands hold the change of a certified sign; filled marks: exactly there"
+    )
     up, below = (_named(model.parameter(name)) for name in (b.over, across))
     draw(Figure(title, below, (Panel(up, series, False),), False, note=note), path)
     return path

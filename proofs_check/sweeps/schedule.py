@@ -9,7 +9,7 @@ from typing import Any
 
 from exactchains.truth import InputError
 from proofs_check.store import Answer, Question, Store
-from proofs_check.sweeps.engine import Engine
+from proofs_check.sweeps.engine import Engine, unusable
 from proofs_check.sweeps.guard import failed
 from proofs_check.sweeps.spec import Limits
 
@@ -98,8 +98,10 @@ class Schedule:
     def _answers(self, chunk: Sequence[Item], future: Any) -> list[list[dict[str, Any]]]:
         try:
             answers: list[list[dict[str, Any]]] = future.result()
-        except (BrokenExecutor, CancelledError, InputError):
+        except (CancelledError, InputError):
             raise
+        except BrokenExecutor as error:
+            raise unusable(error) from None
         except Exception as error:  # the worker is gone, or what it sent cannot be read
             reason = f"the worker failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
             return [[failed("failed", reason) for _ in item.questions] for item in chunk]

@@ -17,6 +17,7 @@ from proofs_check.arithmetic import NoValue, evaluated, names_in
 from proofs_check.catalogue import find
 from proofs_check.catalogue.model import Model, spelled
 from proofs_check.store.question import Question
+from proofs_check.sweeps.work import NO_VALUE
 
 Axis = Mapping[str, tuple[str, ...]]  # parameters that walk together, and their values
 
@@ -75,7 +76,7 @@ class Spec:
     def words(self, point: Mapping[str, str]) -> dict[str, str]:
         """Return all parameters at a point of the axes: fixed ones and linked ones added.
 
-        A formula without a value at this point leaves the reason in the place of the number: models refuse it.
+        A formula without a value at this point leaves the reason, after ``NO_VALUE``, in the place of the number.
         """
         words = {**self.parameters, **point}
         if not self.linked:
@@ -86,12 +87,13 @@ class Spec:
                 numbers[name] = evaluated(formula, numbers)
                 words[name] = str(numbers[name])
             except NoValue as error:
-                words[name] = str(error).replace("a formula", formula)
+                words[name] = NO_VALUE + str(error).replace("a formula", formula)
             except InputError as error:
                 lost = sorted(names_in(formula, words) & {*point, *self.linked} - numbers.keys())
                 if not lost:
                     raise InputError(f"linked.{name}: {error}") from None
-                words[name] = f"no number {lost[0]} in {formula}"
+                reason = words[lost[0]]
+                words[name] = reason if reason.startswith(NO_VALUE) else f"{NO_VALUE}no number {lost[0]} in {formula}"
         return words
 
     def questions(self) -> list[Question]:

@@ -1,7 +1,7 @@
 """A whole sweep: what the store does not know yet is computed, then boundaries are followed."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,22 +11,27 @@ from exactchains.truth import InputError
 from proofs_check.store import Answer, Question, Store
 from proofs_check.store.export import written
 from proofs_check.store.question import TRANSIENT
-from proofs_check.sweeps.crossings import Bracket, Search, searches
+from proofs_check.sweeps.crossings import Bracket, Gap, Search, searches
 from proofs_check.sweeps.engine import Engine, local
 from proofs_check.sweeps.schedule import Schedule, grouped
 from proofs_check.sweeps.spec import Spec
 
 Progress = Callable[[int, int], None]
+Followed = tuple[tuple[Bracket, ...], tuple[Gap, ...]]
 
 
 @dataclass(frozen=True)
 class Swept:
-    """What a sweep came to: keys asked for, how many were computed now, how many there are of each status, boundary."""
+    """What a sweep came to: keys asked for, how many were computed now, how many there are of each status, boundary.
+
+    ``gaps`` are the places where a boundary may have been missed, for want of a certain sign.
+    """
 
     keys: frozenset[str]
     computed: int
     statuses: dict[str, int]
     boundary: tuple[Bracket, ...] = ()
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def asked(self) -> int:
@@ -64,17 +69,20 @@ def sweep(
     with _engine(executor, spec) as engine:
         run = _Run(spec, store, engine, retry)
         run.compute(spec.questions(), progress or _silent)
-        found = run.boundary(progress or _silent) if spec.boundary else ()
+        brackets, gaps = run.boundary(progress or _silent) if spec.boundary else ((), ())
     statuses = store.statuses()
-    return Swept(
-        frozenset(run.asked), run.computed, dict(sorted(Counter(statuses[k] for k in run.asked).items())), found
-    )
+    counted = dict(sorted(Counter(statuses[k] for k in run.asked).items()))
+    return Swept(frozenset(run.asked), run.computed, counted, brackets, gaps)
 
 
-def missing(spec: Spec, store: Store | None) -> list[Question]:
-    """Return the questions of the grid that a store does not answer."""
+def missing(spec: Spec, store: Store | None, *, retry: bool = False) -> list[Question]:
+    """Return the questions of the grid that a store does not answer; with ``retry`` those too that failed there."""
     known = store.statuses() if store is not None else {}
-    return [q for q in spec.questions() if q.key not in known]
+    return [q for q in spec.questions() if _is_open(q.key, known, retry)]
+
+
+def _is_open(key: str, known: Mapping[str, str], retry: bool) -> bool:
+    return key not in known or (retry and known[key] in TRANSIENT)
 
 
 def boundary(spec: Spec, store: Store) -> tuple[Bracket, ...]:
@@ -92,7 +100,7 @@ def boundary(spec: Spec, store: Store) -> tuple[Bracket, ...]:
             raise InputError(f"store {store.path.name!r} does not hold the whole boundary; run the sweep first")
         return {key: answer for key, answer in found.items() if answer is not None}
 
-    return _followed(searches(spec), known)
+    return _followed(searches(spec), known)[0]
 
 
 class _Run:
@@ -108,7 +116,7 @@ class _Run:
         """Compute and store what is missing."""
         wanted = {q.key: q for q in questions}
         known = self.store.statuses()
-        left = [q for key, q in wanted.items() if self._is_open(key, known)]
+        left = [q for key, q in wanted.items() if key not in self.asked and _is_open(key, known, self.retry)]
         self.asked |= set(wanted)
         before = self.computed
         if left:
@@ -116,18 +124,13 @@ class _Run:
             self.schedule.run(items, lambda done, total: report(before + done, before + total))
         self.computed += len(left)
 
-    def boundary(self, report: Progress) -> tuple[Bracket, ...]:
+    def boundary(self, report: Progress) -> Followed:
         def answered(questions: Iterable[Question]) -> dict[str, Answer]:
             listed = list(questions)
             self.compute(listed, report)
             return {q.key: answer for q in listed if (answer := self.store.answer(q)) is not None}
 
         return _followed(searches(self.spec), answered)
-
-    def _is_open(self, key: str, known: dict[str, str]) -> bool:
-        if key in self.asked:
-            return False
-        return key not in known or (self.retry and known[key] in TRANSIENT)
 
     def _keep(self, question: Question, answer: dict[str, Any]) -> dict[str, Any]:
         """Write the certificate of an answer to a file beside the store; return the answer with its path."""
@@ -141,9 +144,9 @@ class _Run:
         return answer | {"certificate": f"{folder.name}/{path.name}"}
 
 
-def _followed(running: list[Search], answers: Callable[[Iterable[Question]], dict[str, Answer]]) -> tuple[Bracket, ...]:
+def _followed(running: list[Search], answers: Callable[[Iterable[Question]], dict[str, Answer]]) -> Followed:
     """Run all searches side by side, asking their questions together."""
-    found: dict[int, list[Bracket]] = {}
+    found: dict[int, list[Bracket | Gap]] = {}
     asks: dict[int, list[Question]] = {}
 
     def step(i: int, known: dict[str, Answer] | None) -> None:
@@ -159,7 +162,8 @@ def _followed(running: list[Search], answers: Callable[[Iterable[Question]], dic
         known = answers([q for asked in asks.values() for q in asked])
         for i in list(asks):
             step(i, known)
-    return tuple(bracket for i in sorted(found) for bracket in found[i])
+    listed = [piece for i in sorted(found) for piece in found[i]]
+    return tuple(p for p in listed if isinstance(p, Bracket)), tuple(p for p in listed if isinstance(p, Gap))
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from exactchains.truth import DoesNotExist, InputError, Undecided
 from proofs_check.catalogue import find, models
 from proofs_check.store.question import METHODS, canonical
 
+NO_VALUE = "no value: "  # begins the word that stands for a parameter whose formula has none
 LIBRARIES = ("exaq", "python-flint", "numpy", "scipy")
 
 
@@ -38,12 +39,19 @@ def answers(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         try:
             model = find(item["model"])
             if thing is None:
+                _all_valued(item["parameters"])
                 thing = model.make(item["parameters"])
             (result,) = model.results(thing, [quantity], [index], item["digits"])
             answer = _answer(result, item)
         except Exception as error:
             answer = _failure(error)
         yield answer | {"seconds": round(time.perf_counter() - start, 6), "versions": versions()}
+
+
+def _all_valued(parameters: Mapping[str, str]) -> None:
+    for name, word in parameters.items():
+        if word.startswith(NO_VALUE):
+            raise InputError(f"{name} has {word}")
 
 
 def _answer(result: Any, item: Mapping[str, Any]) -> dict[str, Any]:

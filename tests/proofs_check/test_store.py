@@ -35,7 +35,10 @@ from proofs_check.store import (
     merge,
     methods,
 )
+from proofs_check.store import store as store_module
 from proofs_check.store.methods import SOLVERS
+from proofs_check.store.question import canonical
+from proofs_check.store.store import COLUMNS
 from tests.source import ROOT, imports, module_name, modules
 
 FIXED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -172,7 +175,7 @@ def test_a_contradiction_is_an_error_and_stores_nothing(path):
     before = rows(path)
     with Store(path, write=True) as store:
         for asked in (question(3), question(3, digits=40)):  # the same subject at other digits counts
-            with pytest.raises(Contradiction, match=r"lam=3/200 .*3/197.*no number in common"):
+            with pytest.raises(Contradiction, match=r"lam=3/200 .*3/197.*exclude each other"):
                 store.put([(question(100), exact(fmpq(1))), (asked, between("1", "2"))])
         store.put([(question(3, digits=40), Answer("estimate", "1", "1", 0))])  # an estimate claims nothing
     assert rows(path).keys() == before.keys() | {question(3, digits=40).key}
@@ -199,7 +202,45 @@ def test_merge_reports_contradictions_and_takes_nothing(path, tmp_path):
     assert rows(path) == before
 
 
+def test_a_number_and_a_refusal_of_the_same_question_contradict(tmp_path):
+    refused = Answer("refused", reason="load = 2: unstable")
+    with Store(tmp_path / "a.sqlite", write=True) as store, Store(tmp_path / "b.sqlite", write=True) as other:
+        store.put([(question(1), refused), (question(2, digits=9), exact(fmpq(1))), (question(3), refused)])
+        other.put([(question(2), refused), (question(3), Answer("estimate", "1", "1", 0))])
+        assert merge(store, other.path).taken == 2  # other digits may be refused; an estimate claims nothing
+        other.put([(question(1), exact(fmpq(1)))])
+        with pytest.raises(Contradiction, match=r"refused \(load = 2: unstable\) here, exact 1 there"):
+            merge(store, other.path)
+    with Store(tmp_path / "b.sqlite", write=True) as other, pytest.raises(Contradiction, match="refused"):
+        other.put([(question(1), refused)])
+
+
 # Damage
+
+
+def test_sealed_rows_without_meaning_are_named(tmp_path):
+    good = store_module._values(question(), between("1", "2"))
+    at = COLUMNS.index
+    asked = json.loads(question().text)
+    changes = [
+        ("lower", "3"), ("upper", "foo"), ("lower", None), ("status", "fine"), ("status", "refused"),
+        ("status", "exact"), ("certain_digits", "many"), ("seconds", "long"), ("subject", "0" * 64),
+        ("question", "[]"), ("question", "no JSON"), ("question", canonical(asked | {"colour": 1})),
+        ("question", canonical(asked | {"parameters": {"lam": 1}})), ("question", canonical(asked | {"digits": "x"})),
+    ]  # fmt: skip
+    for i, (name, bad) in enumerate(changes):
+        path = tmp_path / f"{i}.sqlite"
+        Store(path, write=True).close()
+        values = (*good[: at(name)], bad, *good[at(name) + 1 :])
+        db = sqlite3.connect(path)
+        db.execute(store_module._UPSERT, (*values, store_module.seal(values)))
+        db.commit()
+        db.close()
+        with pytest.raises(StoreDamaged, match=rf"'{i}\.sqlite' is damaged \(row {question().key[:16]} ") as error:
+            Store(path, write=True)
+        with Store(path) as store, pytest.raises(StoreDamaged, match=rf"'{i}\.sqlite' is damaged"):
+            list(store.rows())
+        assert "\n" not in str(error.value)
 
 
 def test_a_cut_file_is_named_or_whole_and_never_touched(path, tmp_path):

@@ -26,7 +26,7 @@ from proofs_check.arithmetic import evaluated, names_in
 from proofs_check.catalogue import find
 from proofs_check.cli.main import cli
 from proofs_check.store import Store, StoreError, export
-from proofs_check.sweeps import boundary, from_text, missing, sweep
+from proofs_check.sweeps import boundary, from_text, missing, sweep, work
 from proofs_check.sweeps import guard as guard_module
 from proofs_check.sweeps.axis import values
 from proofs_check.sweeps.cost import cost
@@ -149,7 +149,9 @@ def test_a_link_without_a_value_costs_its_own_points_only(tmp_path):
         refused = [(q, a) for q, a in store.rows() if a.status == "refused"]
     assert done.statuses == {"exact": 2, "refused": 1}
     ((question, answer),) = refused
-    assert question.parameters["lam"] == "1/5" and "division by zero in 1 + 1/(10*lam - 2)^2" in answer.reason
+    assert question.parameters["lam"] == "1/5" and answer.reason in (
+        f"{name} has no value: division by zero in 1 + 1/(10*lam - 2)^2" for name in ("mu", "at")
+    )
 
 
 @pytest.mark.parametrize(
@@ -296,12 +298,38 @@ def test_time_memory_and_crashes_cost_one_answer_each():
     guard.close()
 
 
+def test_a_worker_that_is_killed_while_it_starts_is_started_again(monkeypatch):
+    guard, real, begun = Guard(Limits()), subprocess.Popen, []
+
+    def killed(*words, **more):
+        begun.append(child := real(*words, **more))
+        if len(begun) <= 2:
+            child.kill()
+        return child
+
+    monkeypatch.setattr("proofs_check.sweeps.guard.subprocess.Popen", killed)
+    assert [a["status"] for a in guard.answers(QUICK)] == ["exact"] * 2 and len(begun) == 3
+    guard.close()
+    assert all(child.poll() is not None for child in begun)
+    monkeypatch.setattr("proofs_check.sweeps.guard.PAUSE", 0)
+    monkeypatch.setattr("proofs_check.sweeps.guard.sys.executable", str(ROOT / "nowhere"))
+    with pytest.raises(InputError, match=r"could not start, 5 times in a row .*nowhere"):
+        guard.answers(QUICK)
+    monkeypatch.setattr("proofs_check.sweeps.guard.sys.executable", "false")
+    with pytest.raises(InputError, match="ended with code 1"):
+        guard.answers(QUICK)
+
+
+def test_executors_that_are_none_or_shut_down_are_named(tmp_path):
+    closed = ProcessPoolExecutor(1, get_context("spawn"))
+    closed.shutdown()
+    for bad, says in ((closed, "shutdown"), ("pool", "'pool' is none")):
+        with Store(tmp_path / "b.sqlite", write=True) as store, pytest.raises(InputError, match=f"^executor.*{says}"):
+            sweep(from_text(SPEC), store, executor=bad)
+
+
 def test_a_point_that_crashes_twice_is_recorded(monkeypatch):
     guard = Guard(Limits())
-    monkeypatch.setattr("proofs_check.sweeps.guard.sys.executable", str(ROOT / "nowhere"))
-    with pytest.raises(OSError, match="nowhere"):
-        guard.answers(QUICK)
-    monkeypatch.undo()
     sent = []
 
     def crash(item):
@@ -435,7 +463,41 @@ def test_an_exact_equality_is_found_exactly(tmp_path):
     text = CONSTANT.replace("md1", "mm1") + '[boundary]\nover = "lam"\nto = "1/9"\nvalue = 1\n'
     with Store(tmp_path / "b.sqlite", write=True) as store:
         (found,) = sweep(from_text(text), store, executor=Here()).boundary
-    assert found.lower == found.upper == fmpq(1, 2) and str(found) == "lam = 1/2, sign 0 to 0"
+        assert found.lower == found.upper == fmpq(1, 2) and str(found) == "lam = 1/2, sign - to +"
+        (found,) = sweep(from_text(text.replace("9/10", "5/10")), store, executor=Here()).boundary
+    assert str(found) == "lam = 1/2, sign - to ?"  # nothing was asked above it
+
+
+def limited(monkeypatch, *loads: str) -> None:
+    """Let the answers at some loads be cut off by a limit."""
+    real = work.answers
+
+    def answers(item):
+        cut = item["parameters"]["lam"] in loads
+        return [guard_module.failed("timeout", "late", 1)] if cut else real(item)
+
+    monkeypatch.setattr("proofs_check.sweeps.engine.answers", answers)
+
+
+def test_a_limit_leaves_the_proved_interval_and_a_note(tmp_path, monkeypatch):
+    text = CONSTANT + '[boundary]\nover = "lam"\nto = "1/1000"\nvalue = 1\n'
+    with Store(tmp_path / "b.sqlite", write=True) as store:
+        limited(monkeypatch, "3/5", "23/40", "5/8")  # the middle of 1/2 and 7/10, and what is tried beside it
+        (found,) = sweep(from_text(text), store, executor=Here()).boundary
+    assert str(found) == "lam in [1/2, 7/10], sign - to + (wider than asked: timeout at lam=5/8)"
+
+
+def test_a_line_that_limits_leave_without_a_change_names_the_places(tmp_path, monkeypatch):
+    text = CONSTANT + '[boundary]\nover = "lam"\nto = "1/10"\nvalue = 1\n'
+    with Store(tmp_path / "b.sqlite", write=True) as store:
+        limited(monkeypatch, "3/10", "7/10", "9/10")
+        done = sweep(from_text(text), store, executor=Here())
+    assert done.boundary == ()
+    assert [str(g) for g in done.gaps] == ["sign not certain at lam = 3/10 (timeout), 7/10 (timeout), 9/10 (timeout)"]
+    with Store(tmp_path / "c.sqlite", write=True) as store:
+        limited(monkeypatch, "1/2")  # inside an interval that is halved: nothing is left open
+        done = sweep(from_text(text), store, executor=Here())
+    assert len(done.boundary) == 1 and not done.gaps
 
 
 def test_two_models_are_compared_line_by_line(tmp_path):
@@ -558,6 +620,15 @@ def test_dry_run_does_nothing(run):
     assert not Path("new.sqlite").exists()
 
 
+def test_command_names_what_is_undecided_and_what_a_retry_would_compute(run, monkeypatch):
+    Path("study.toml").write_text(SPEC.replace('"mean_queue", ', ""))
+    limited(monkeypatch, "3/10", "7/10")
+    out = run("study.toml", "--store", "a.sqlite", code=3).splitlines()[-1]
+    assert "2 timeout of 11 answers (md1 lam=3/10 mu=1 age_mean; md1 lam=7/10 mu=1 age_mean)" in out
+    assert "to compute" not in run("study.toml", "--store", "a.sqlite", "--dry-run")
+    assert "2 to compute, 2 of them again" in run("study.toml", "--store", "a.sqlite", "--dry-run", "--retry")
+
+
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
@@ -624,12 +695,15 @@ def test_a_phase_diagram_is_drawn_from_a_store(run):
     text = CONSTANT.replace("mu = 1\n", "").replace("[grid]\n", '[grid]\nmu = ["1", "8/7"]\n').replace("md1", "mm1")
     Path("edge.toml").write_text(text + '[boundary]\nover = "lam"\nto = "1/100"\nvalue = 1\n')
     out = run("edge.toml", "--store", "a.sqlite", "--figure", "a.svg")
-    assert "smaller below" not in Path("a.svg").read_text()  # a sign is 0 where the boundary is a point of the grid
-    assert "mu=1: lam = 1/2, sign 0 to 0" in out and "mu=8/7: lam in [" in out
+    assert "mm1: smaller below a line, larger above" in Path("a.svg").read_text()  # one boundary is a point of the grid
+    assert "mu=1: lam = 1/2, sign - to +" in out and "mu=8/7: lam in [" in out
     assert "0 computed" in run("edge.toml", "--store", "a.sqlite", "--figure", "b.svg")
     Path("wide.toml").write_text(Path("edge.toml").read_text().replace('["1", "8/7"]', '["8/7"]'))
     run("wide.toml", "--store", "a.sqlite", "--figure", "wide.svg")
     assert "mm1: smaller below a line, larger above" in Path("wide.svg").read_text()
     assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes() and Path("a.svg").read_text().startswith("<?xml")
+    Path("far.toml").write_text(Path("edge.toml").read_text().replace("value = 1", "value = 100"))
+    out = run("far.toml", "--store", "a.sqlite", "--figure", "c.svg", code=3)
+    assert "no certain change of sign along lam was found" in out and "no boundary was found" in out.splitlines()[-1]
     assert "[boundary]" in run("study.toml", "--store", "a.sqlite", "--figure", "c.svg", code=2)
     assert "written as .svg" in run("edge.toml", "--store", "a.sqlite", "--figure", "c.gif", code=2)
