@@ -16,7 +16,7 @@ COLOURS = {"passed": "#1a7f37", "failed": "#c62828", "skipped": "#9a6700"}
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Simulators against models</title>
 <style>body{{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}}
-pre{{background:#f4f4f4;padding:1em;overflow-x:auto}}</style></head>
+pre{{background:#f4f4f4;padding:1em;overflow-x:auto;white-space:pre-wrap}}</style></head>
 <body><h1>Simulators against models</h1>
 <p>{summary}</p>
 {tests}
@@ -42,10 +42,15 @@ def assert_agrees(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
     def checked(data: Any, model: str, parameters: Any, *, undecided: str = "fail", **options: Any) -> Any:
         __tracebackhide__ = True
+        from exactchains.truth import InputError
         from proofs_check.simulators.assertion import examine, insist
         from proofs_check.simulators.wording import lines, properties
 
-        found = examine(data, model, parameters, **options)
+        try:
+            found = examine(data, model, parameters, **options)
+        except InputError as error:
+            request.node.stash.setdefault(FOUND, []).append(f"{model}: no finding: {error}")
+            raise
         request.node.user_properties.extend(properties(found).items())
         request.node.stash.setdefault(FOUND, []).append("\n".join(lines(found)))
         return insist(found, undecided)

@@ -7,6 +7,7 @@ from exactchains.enclosure import Enclosure
 from proofs_check.simulators.statistics import Estimate
 
 MATCH_AT = 0.99  # the interval in which the suspect's value must lie
+EDGE = 2.576  # normal standard errors at the ends of that interval
 CLEARLY = 4.6  # difference of squared distances in standard errors: ten times as likely
 SHARPNESS = 0.5  # an interval wider than this fraction of the fault's effect proves nothing
 
@@ -45,7 +46,7 @@ def diagnose(estimate: Estimate, exact: Enclosure, suspects: Iterable[Suspect]) 
         distance = max(low - estimate.value, estimate.value - high, 0.0)
         effect = abs((low + high) / 2 - right)
         if effect > 0 and bottom <= high and low <= top and half <= SHARPNESS * effect:
-            found.append((distance / estimate.error if distance else 0.0, suspect))
+            found.append((EDGE * distance / half if distance else 0.0, suspect))
     found.sort(key=lambda pair: pair[0])
     nearest = found[0][0] if found else 0.0
     clear = [one for z, one in found if z * z <= nearest * nearest + CLEARLY]

@@ -19,7 +19,6 @@ from proofs_check.simulators.values import Values
 LEAP = 0.01  # share of the changes of a level that may be larger than one: events at one rounded time
 ONE_SERVER = ("mm1", "md1", "dm1", "mg1", "gm1", "mm1k", "mm11", "mm12-replacement", "lcfs")
 IN_ORDER = ("mm1", "md1", "dm1", "mg1", "gm1", "mm1k", "mm11")
-LOSING = ("mm1k", "mm11", "mm12-replacement", "lcfs-preemptive")
 COUNTED = ("mean_wait", "mean_response")
 UNLIKELY = 1e-9  # that the model gives any such value in a run of FARTHEST values
 FARTHEST = 1e9
@@ -28,12 +27,12 @@ USUAL = 4  # halvings below: most values are so small, unless all are in another
 FEW = 0.1  # strange values for one usual one; more are no exceptions
 
 
-def doubts(read: Any, model: str, known: Knowledge, quantity: str) -> Iterator[str]:
+def doubts(read: Any, known: Knowledge, quantity: str) -> Iterator[str]:
     """Yield why no verdict on a quantity follows from data that were read, the weightiest first."""
     run = read.runs[0] if isinstance(read, Replications) else read
     if isinstance(run, Jobs):
-        yield from _of_jobs(run, model, quantity)
-    elif isinstance(run, JobStream) and run.lost > MANY_LOST and quantity in COUNTED and model not in LOSING:
+        yield from _of_jobs(run, known, quantity)
+    elif isinstance(run, JobStream) and run.lost > MANY_LOST and quantity in COUNTED and not known.observed.loses:
         yield _lost(run.lost)
     elif isinstance(run, Levels) and run.leaps > LEAP * run.changes:
         yield (
@@ -88,10 +87,10 @@ def _slack(end: np.ndarray) -> float:
     return ROUNDING * max(1.0, float(end.max(initial=0.0)))
 
 
-def _of_jobs(run: Jobs, model: str, quantity: str) -> Iterator[str]:
+def _of_jobs(run: Jobs, known: Knowledge, quantity: str) -> Iterator[str]:
     if any(remark.startswith("Little's law") for remark in run.remarks):
         yield "by Little's law rows are missing, or times and counts are of different systems; see the note"
-    if quantity in COUNTED and model not in LOSING and run.early > MANY_LOST:
+    if quantity in COUNTED and not known.observed.loses and run.early > MANY_LOST:
         yield _lost(run.early)
 
 

@@ -50,6 +50,7 @@ def knowledge(model: Model, values: Mapping[str, Any], thing: Any) -> Knowledge:
     return ClassicKnowledge(model, values)
 
 
+LOSING = ("mm1k", "mm11", "mm12-replacement", "lcfs-preemptive")
 JOB_SHAPES = ("Jobs", "JobStream", "Vectors")
 PER_JOB = ("mean_wait", "mean_response", "peak_mean")
 IN_USES = {"age_mean": "slot_mean", "age_variance": "slot_variance"}  # ages in channel uses from those in slots
@@ -108,7 +109,7 @@ class ClassicKnowledge:
 
     def __init__(self, model: Model, values: Mapping[str, Any]) -> None:
         self.model, self.values = model, values
-        self.observed = Observed(rate=float(values["lam"]) if "lam" in values else None)
+        self.observed = Observed(float(values["lam"]) if "lam" in values else None, loses=model.name in LOSING)
 
     def variance_constant(self, quantity: str, index: int | None, shape: str) -> float | None:
         if shape == "Values":
@@ -175,7 +176,7 @@ class BalancingKnowledge:
     def __init__(self, model: Model, values: Mapping[str, Any], system: Any) -> None:
         self.model, self.values, self.system = model, values, system
         servers = system.n or 1
-        self.observed = Observed(rate=servers * float(system.policy.load), servers=servers)
+        self.observed = Observed(servers * float(system.policy.load), servers, loses=system.buffer is not None)
 
     def variance_constant(self, quantity: str, index: int | None, shape: str) -> float | None:
         return 0.0 if quantity == "tail" and index == 0 else None  # else the run's own estimate is used

@@ -9,12 +9,13 @@ class Observed:
     """How data of a model are to be read.
 
     ``rate`` is the arrival rate, for Little's law; ``servers`` the number over which queue lengths are averaged;
-    ``slots`` whether the data are slot ages, ``renews`` whether every age 0 starts the process afresh, and
-    ``sampling`` how ages in channel uses follow from them.
+    ``loses`` whether jobs may be lost or replaced; ``slots`` whether the data are slot ages, ``renews`` whether every
+    age 0 starts the process afresh, and ``sampling`` how ages in channel uses follow from them.
     """
 
     rate: float | None = None
     servers: int = 1
+    loses: bool = False
     slots: bool = False
     renews: bool = False
     sampling: Any = None

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -76,14 +76,15 @@ class Validation:
     what: str
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
+    refused: dict[str, str] = field(default_factory=dict)  # quantities without a finding, and why
 
     @property
     def verdict(self) -> Verdict:
-        """Disagrees if any quantity does, agrees if all do."""
+        """Disagrees if any quantity does, agrees if all do; one without a finding leaves the whole undecided."""
         verdicts = {finding.judgement.verdict for finding in self.findings}
         if Verdict.DISAGREES in verdicts:
             return Verdict.DISAGREES
-        return Verdict.UNDECIDED if Verdict.UNDECIDED in verdicts else Verdict.AGREES
+        return Verdict.UNDECIDED if self.refused or Verdict.UNDECIDED in verdicts else Verdict.AGREES
 
 
 def validate(
@@ -130,7 +131,7 @@ def validate(
     Raises
     ------
     InputError
-        The data are broken (line, value, reason), or no estimate of a quantity can be read from them.
+        The data are broken (line, value, reason), or no estimate of any of the quantities can be read from them.
     """
     subject, tolerance = find(model), Margin.read(margin)
     cut, rule = read_fraction(warmup), rule or Rule()
@@ -139,14 +140,26 @@ def validate(
     values = subject.read({name: x if isinstance(x, str) else str(rational(x, name)) for name, x in parameters.items()})
     thing = subject.build(values)
     known = knowledge(subject, values, thing)
-    exact = subject.results(thing, quantities, indices, known.digits)
+    for name in quantities:
+        subject.quantity(name)
+    refused: dict[str, Exception] = {}
+    exact = subject.results(thing, quantities, indices, known.digits, refused)
+    if not exact:
+        raise next(iter(refused.values()))
     read = replications.read(data, known.observed, preset=preset, names=names)
     pilot = functools.partial(reference_variance, subject, values, thing, known)
-    judged = [_judged(read, known, result, tolerance, cut, rule, pilot) for result in exact]
-    findings = []
-    for result, verdict in zip(exact, step_down(judged), strict=True):
+    judged, kept, findings = [], [], []
+    for result in exact:
+        try:
+            judged.append(_judged(read, known, result, tolerance, cut, rule, pilot))
+            kept.append(result)
+        except InputError as error:
+            refused[result.quantity if result.index is None else f"{result.quantity}[{result.index}]"] = error
+    if not kept:
+        raise next(iter(refused.values()))
+    for result, verdict in zip(kept, step_down(judged), strict=True):
         unit = read.unit(result.quantity)
-        doubt = next(iter((*doubts(read, model, known, result.quantity), *_orderless(read, known, verdict))), None)
+        doubt = next(iter((*doubts(read, known, result.quantity), *_orderless(read, known, verdict))), None)
         crossed = overlaps(read, model) > MANY_LOST
         if doubt is None and crossed and verdict.verdict is Verdict.AGREES:
             doubt = "jobs are in service at once, which one server cannot do; see the note"
@@ -167,6 +180,7 @@ def validate(
         read.what,
         tuple(findings),
         (*read.notes(), *_rate_notes(read, known), *causality_notes(read, model), *law),
+        {name: str(error) for name, error in refused.items()},
     )
 
 

@@ -17,6 +17,8 @@ def lines(found: Validation) -> list[str]:
     text += [f"note: {note}" for note in found.notes]
     for finding in found.findings:
         text += ["", *finding_lines(finding)]
+    for name, why in found.refused.items():
+        text += ["", f"{name}: no finding: {why}"]
     return text
 
 
@@ -79,12 +81,14 @@ def plain(found: Validation) -> dict[str, Any]:
         "verdict": found.verdict.value,
         "notes": list(found.notes),
         "quantities": [_plain(finding) for finding in found.findings],
+        "refused": found.refused,
     }
 
 
 def properties(found: Validation) -> dict[str, str]:
     """Return the verdicts as short names and texts, for the properties of a test case."""
     given = {f"exaq.note.{i}": note for i, note in enumerate(found.notes, 1)}
+    given |= {f"exaq.{name}.refused": why for name, why in found.refused.items()}
     for finding in found.findings:
         j = finding.judgement
         low, high = j.estimate.interval(j.confidence)

@@ -31,6 +31,9 @@ SUITE = """
     def test_wrong(assert_agrees):
         assert_agrees(values(1), "mm1", HALF, quantity="mean_response")
 
+    def test_broken(assert_agrees):
+        assert_agrees([[1.0, 2.0], [1.0]], "mm1", HALF, quantity="mean_response")
+
     def test_short(assert_agrees):
         assert_agrees(values(2, 60), "mm1", HALF, quantity="mean_response", undecided="skip")
 
@@ -47,7 +50,7 @@ def run(pytester: pytest.Pytester, *words: str) -> pytest.RunResult:
 
 def test_fixture_tells_the_terminal_the_junit_file_and_the_page(pytester):
     result = run(pytester, "-p", "no:xdist", "--exaq-html=pages/exaq.html")
-    result.assert_outcomes(passed=2, failed=1, skipped=1)
+    result.assert_outcomes(passed=2, failed=2, skipped=1)
     text = result.stdout.str()
     assert (
         "mean_response: disagrees" in text and "waiting time only" in text
@@ -84,7 +87,7 @@ def test_findings_travel_with_the_report_from_a_worker_to_the_page(pytestconfig,
 
 def expect_page(pytester):
     page = (pytester.path / "pages" / "exaq.html").read_text(encoding="utf-8")
-    assert page.count("<section>") == 3 and "1 passed, 1 failed, 1 skipped" in page
+    assert page.count("<section>") == 4 and "1 passed, 2 failed, 1 skipped" in page and "no finding" in page
     assert page.count("mean_response: disagrees") == 1 and "test_without" not in page
 
 

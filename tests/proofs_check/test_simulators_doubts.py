@@ -1,15 +1,18 @@
 """Data that speak against any verdict: copies, losses, gaps, marks and left-out events; right runs raise no doubt."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 
 from exactchains import InputError
 from proofs_check.catalogue import find
-from proofs_check.simulators.doubts import LOSING
+from proofs_check.simulators.pages import html_text, junit_text
 from proofs_check.simulators.queue_runs import job_trace
 from proofs_check.simulators.repeats import repeats
 from proofs_check.simulators.validation import validate
 from proofs_check.simulators.verdict import Verdict
+from proofs_check.simulators.wording import lines, plain
 
 HALF = {"lam": "1/2", "mu": "1"}
 FEEDBACK = {"p": "1/2", "d": "1/10"}
@@ -72,7 +75,8 @@ def test_lost_departures_and_rows_leave_everything_undecided(jobs):
     stays = jobs["t_end"] - jobs["t_arrive"]
     lost = jobs | {"t_end": np.where(stays > 6, np.nan, jobs["t_end"])}
     assert "in the middle of the run have no departure" in reason(lost)
-    assert "mm1k" in LOSING  # there a job may never be served
+    room = validate("mm1k", HALF | {"K": "99"}, lost, quantities=["mean_response"], margin="30%")
+    assert room.verdict is not Verdict.UNDECIDED  # there a job may never be served
     found = np.searchsorted(np.sort(jobs["t_end"]), jobs["t_arrive"], side="right")
     listed = jobs | {"found": np.arange(len(found)) - found}
     kept = {name: x[stays < 6] for name, x in listed.items()}
@@ -134,3 +138,15 @@ def test_a_comment_above_the_header_is_named(tmp_path):
     (tmp_path / "x.csv").write_text("# my simulator\nt_arrive,t_end\n1,2\n")
     with pytest.raises(InputError, match="the first line is a comment"):
         validate("mm1", HALF, tmp_path / "x.csv", quantities=["mean_response"])
+
+
+def test_a_quantity_that_these_data_do_not_tell_does_not_stop_the_others(jobs):
+    waits = {"wait": jobs["t_start"] - jobs["t_arrive"]}
+    found = validate("mm1", HALF, waits, quantities=["mean_response", "mean_wait"], margin="30%")
+    assert [f.judgement.quantity for f in found.findings] == ["mean_wait"] and found.verdict is Verdict.UNDECIDED
+    assert found.findings[0].judgement.verdict is Verdict.AGREES
+    assert "mean_response: no finding" in lines(found)[-1] and plain(found)["refused"]
+    suite = ElementTree.fromstring(junit_text(found))
+    assert suite.get("errors") == "1" and suite.get("tests") == "2" and "no finding" in html_text(found)
+    with pytest.raises(InputError, match="not of mean_response"):
+        validate("mm1", HALF, waits, quantities=["mean_response"])

@@ -403,7 +403,9 @@ def test_rounded_times_and_jobs_that_never_left_are_noted(jobs):
 def test_junit_and_html_say_what_was_read_and_every_note(jobs):
     found = validate("mm1", HALF, scaled({name: x[:3000] for name, x in jobs.items()}, 1000), quantities=["mean_wait"])
     suite = ElementTree.fromstring(junit_text(found))
-    said = {item.get("name"): item.get("value") for item in suite.iter("property")}
+    of_case = {item.get("name"): item.get("value") for item in suite.iterfind("testcase/properties/property")}
+    assert of_case["exaq.mean_wait.exact"] == "1 (exact)"
+    said = {item.get("name"): item.get("value") for item in suite.iterfind("properties/property")}
     assert said == {
         "exaq.parameters": "lam=1/2 mu=1",
         "exaq.data": "data in memory (dict), 3000 jobs",
