@@ -23,8 +23,8 @@ def spread(function: Callable[[T], R], items: Iterable[T], executor: Executor | 
     Raises
     ------
     InputError
-        The executor is one of threads: the precision of flint is one for a whole process.  Or ``function`` holds what
-        does not reach another process, such as a lambda.
+        The executor is none, is shut down, or is one of threads: the precision of flint is one for a whole process.
+        Or ``function`` holds what does not reach another process, such as a lambda.
 
     Examples
     --------
@@ -33,11 +33,16 @@ def spread(function: Callable[[T], R], items: Iterable[T], executor: Executor | 
     """
     if executor is None:
         return map(function, items)
+    if not isinstance(executor, Executor):
+        raise InputError(f"executor = {str(executor)[:80]!r} is none; give a ProcessPoolExecutor, or None")
     if isinstance(executor, ThreadPoolExecutor):
         raise InputError("executor: threads share one precision; give processes, such as a ProcessPoolExecutor")
     if isinstance(executor, ProcessPoolExecutor):
         _must_pickle(function)
-    return iter(executor.map(function, items))
+    try:
+        return iter(executor.map(function, items))
+    except RuntimeError as error:  # shut down, or broken
+        raise InputError(f"executor: {error}; give a new one") from None
 
 
 def _must_pickle(function: Callable[[T], R]) -> None:

@@ -235,3 +235,11 @@ def test_one_job_is_done_here():
     for jobs in (None, 1):
         with processes(jobs) as executor:
             assert executor is None
+
+
+def test_executors_that_are_none_or_shut_down_are_named():
+    closed = ProcessPoolExecutor(1, get_context("spawn"))
+    closed.shutdown()
+    for bad, says in ((closed, "shutdown"), ("pool", "'pool' is none")):
+        with pytest.raises(InputError, match=f"^executor.*{says}"):
+            spread(abs, [1, 2], bad)

@@ -465,7 +465,13 @@ def test_an_exact_equality_is_found_exactly(tmp_path):
         (found,) = sweep(from_text(text), store, executor=Here()).boundary
         assert found.lower == found.upper == fmpq(1, 2) and str(found) == "lam = 1/2, sign - to +"
         (found,) = sweep(from_text(text.replace("9/10", "5/10")), store, executor=Here()).boundary
-    assert str(found) == "lam = 1/2, sign - to ?"  # nothing was asked above it
+        assert str(found) == "lam = 1/2, sign - to ?"  # nothing is asked above it
+        edges = text.replace('"1/10..9/10 step 2/10"', '["1/2", "6/5"]')  # no law from 1 on: at 17/20 there is one
+        (found,) = sweep(from_text(edges), store, executor=Here()).boundary
+        assert str(found) == "lam = 1/2, sign ? to +"
+        edges = edges.replace('["1/2"', '["1/4"').replace("6/5", "5/4")  # its middle is 3/4
+        (found,) = sweep(from_text(edges.replace("value = 1", "value = 3")), store, executor=Here()).boundary
+        assert str(found) == "lam = 3/4, sign - to +"
 
 
 def limited(monkeypatch, *loads: str) -> None:
