@@ -1,7 +1,8 @@
 """Exact numbers out of certificate text, and the one way to say no.
 
-Caps    integers: 4000 decimal or 4,000,000 hexadecimal digits; powers of two: exponents up to 400,000 in size, and in
-        one list 4,000,000 together, not counting 2000 for each number
+Caps    integers: 4000 decimal or 4,000,000 hexadecimal digits; the shorter part of a fraction: 200,000;
+        powers of two: exponents up to 400,000 in size, and in one list 4,000,000 together, not counting 2000 for each
+        number
 """
 
 import re
@@ -11,6 +12,7 @@ from typing import Any
 
 MAX_DIGITS = 4000
 MAX_HEX = 4_000_000
+MAX_TERMS = 200_000  # digits of the shorter of numerator and denominator
 MAX_POWER = 400_000  # exponent of a power of two
 MAX_POWERS = 4_000_000  # in one list, beyond FREE_POWER for each number
 FREE_POWER = 2_000
@@ -28,6 +30,8 @@ def rational(text: Any) -> Fraction:
     match = _NUMBER.fullmatch(text) if isinstance(text, str) and len(text) <= 2 * MAX_HEX else None
     if not match:
         raise Rejected(f"{_shown(text)} is no exact number such as '1/10'")
+    if match[3] and min(len(match[2]), len(match[3])) > MAX_TERMS:
+        raise Rejected(f"a fraction of more than {MAX_TERMS} digits above and below")
     top, bottom = _integer(match[2]), _integer(match[3]) if match[3] else 1
     if bottom == 0:
         raise Rejected("division by zero in a number")

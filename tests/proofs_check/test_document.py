@@ -65,6 +65,13 @@ def test_numbers_of_another_grammar_are_rejected(text):
         rational(text)
 
 
+def test_fractions_that_would_take_long_to_reduce_are_refused():
+    long = "0x" + "f" * 200_000
+    assert rational(f"{long}/3") == rational(long) / 3
+    with pytest.raises(Rejected, match="above and below"):
+        rational(f"{long}/{long}")
+
+
 def test_long_integers_are_read_in_hexadecimal():
     assert rational("0x" + "f" * 10_000) == 16**10_000 - 1
     assert rational("-0x3*2^-2") == rational("-3/4")
