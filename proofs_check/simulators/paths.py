@@ -67,8 +67,7 @@ class Levels:
         found, self.total, self.rows = Pieces(), 0.0, 0
         self._came, self._span, self.changes, self.leaps, self.repeats = 0.0, 0.0, 0, 0, Repeats()
         for duration, level in self.blocks():
-            if self.is_path:
-                self.repeats.add(duration)
+            self.repeats.add(duration if self.is_path else level)
             above = (level >= (index or 0)).astype(float)
             value = above if quantity == "tail" else level / self._unit(quantity)
             found.add(duration, duration * value, duration * value * value)

@@ -59,6 +59,10 @@ def test_copies_of_one_stretch_are_no_longer_run(jobs):
     assert "more than once" in reason(many)
     assert "more than once" in reason({"response": many["t_end"] - many["t_arrive"]})
     assert "more than once" in reason(path(many)[0], "mean_queue")
+    times = np.arange(0, part["t_end"][-1], 2)
+    seen = [np.searchsorted(np.sort(part[name]), times, side="right") for name in ("t_arrive", "t_end")]
+    polled = np.tile(seen[0] - seen[1], 20)
+    assert "more than once" in reason({"t": 2.0 * np.arange(len(polled)), "level": polled}, "mean_queue")
     assert "more than once" in reason({"age": np.tile(slot_ages(4000), 20)}, "slot_mean", "age.feedback", FEEDBACK)
 
 
