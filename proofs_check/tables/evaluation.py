@@ -14,6 +14,7 @@ from proofs_check.catalogue.design import best_parameter
 from proofs_check.catalogue.model import Model, Quantity
 from proofs_check.store.store import Store
 from proofs_check.tables.closed_forms import closed_form
+from proofs_check.tables.ordering import ordered
 from proofs_check.tables.recall import Target, learn, recalled
 from proofs_check.tables.root import stability_root
 from proofs_check.tables.spec import NAMING, Request, Spec, takes
@@ -63,7 +64,8 @@ def table(
     points = spec.points()
     work = [(request, point) for point in points for request in spec.columns]
     if store is not None and executor is not None and not spec.symbols:
-        learn(store, [_target(spec, *place) for place in work if not place[0].best], spec.digits, executor)
+        numbers = [place for place in work if not (place[0].best or place[0].order)]
+        learn(store, [_target(spec, *place) for place in numbers], spec.digits, executor)
     cells = spread(partial(_at, spec, store), work, executor if store is None else None)
     rows = []
     for i, point in enumerate(points):
@@ -103,6 +105,8 @@ def _target(spec: Spec, request: Request, point: Mapping[str, str]) -> Target:
 
 def cell(spec: Spec, request: Request, point: Mapping[str, str], store: Store | None = None) -> Cell:
     """Return one cell: a value, a closed form, or the best integer, at one point."""
+    if request.order:
+        return _order(spec, request, point, store)
     model, words, quantity, index = _target(spec, request, point)
     try:
         if spec.symbols:
@@ -116,6 +120,22 @@ def cell(spec: Spec, request: Request, point: Mapping[str, str], store: Store | 
     except Undecided as error:
         return Cell(status="undecided", note=str(error))
     except (DoesNotExist, InputError) as error:
+        return Cell(note=str(error))
+
+
+def _order(spec: Spec, request: Request, point: Mapping[str, str], store: Store | None) -> Cell:
+    """Return the names of the models, the least of the quantity first."""
+    targets = [_target(spec, replace(request, model=name), point) for name in request.order]
+
+    def value(name: str, digits: int) -> Enclosure | None:
+        model, words, quantity, index = targets[request.order.index(name)]
+        return _number(model, words, quantity, index, digits, store).enclosure
+
+    try:
+        return Cell(None, ordered(request.order, value), "exact", "every neighbour's difference has a certain sign")
+    except Undecided as error:
+        return Cell(status="undecided", note=str(error))
+    except InputError as error:
         return Cell(note=str(error))
 
 
@@ -175,6 +195,10 @@ def _column(spec: Spec, request: Request) -> Column:
         fixed |= spec.given(request, model, {})
     names = {model.name for model, _ in targets}
     quantities = {q.name: q for _, q in targets}
+    if request.order:
+        q = targets[0][1]
+        says = f"models from the least {brief(q.meaning)} to the greatest"
+        return Column(request.heading, f"order by {q.name}", "", "", says, "", fixed)
     if request.best:
         p = targets[0][0].parameter(request.best[0])
         says = f"{p.meaning} with the least {brief(targets[0][1].meaning)}"
@@ -202,6 +226,8 @@ def _notes(spec: Spec) -> Iterator[str]:
     for request in spec.columns:
         extra = "".join(f", {name} = {x}" for name, x in request.parameters.items())
         extra += "".join(f", without {name}" for name in request.without)
+        if request.order and request.quantity:
+            yield f"{request.heading}: {', '.join(request.order)} by {request.quantity}, the least first{extra}."
         if request.model and request.quantity:
             least = (
                 f"{request.best[0]} from {request.best[1]} to {request.best[2]} with the least " if request.best else ""

@@ -15,7 +15,7 @@ from proofs_check.tables.table import NOTATIONS
 
 MAX_POINTS = 100_000
 KEYS = {"title", "papers", "digits", "notation", "parameters", "symbols", "rows", "columns", "note", "plot", "claims"}
-COLUMN_KEYS = {"model", "quantity", "heading", "parameters", "index", "form", "best", "without"}
+COLUMN_KEYS = {"model", "quantity", "heading", "parameters", "index", "form", "best", "without", "order"}
 FORMS = ("decimal", "fraction", "root")
 PLOT = {"x", "x_scale", "y_scale"}
 SCALES = ("linear", "log")
@@ -59,7 +59,13 @@ class Reader(SpecReader):
         if not isinstance(data, Mapping):
             raise self.error("columns", "write [[columns]] and below it model and quantity")
         self._known(data, COLUMN_KEYS, f"{where}.")
-        for key in NAMING:
+        order = self._names(data.get("order", []), f"{where}.order")
+        for key in ("model", "best", "form"):
+            if order and (key in data or (key == "model" and key in rows)):
+                raise self.error(f"{where}.order", f"a column of the order of models has no {key} beside it; give one")
+        if len(set(order)) < len(order) or len(order) == 1:
+            raise self.error(f"{where}.order", "two models or more are needed, each once")
+        for key in NAMING[1:] if order else NAMING:
             if key in data and key in rows:
                 raise self.error(f"{where}.{key}", "given here and as an axis of [rows]; give it once")
             if key not in data and key not in rows:
@@ -78,6 +84,7 @@ class Reader(SpecReader):
             self._choice(data.get("form", "decimal"), FORMS, f"{where}.form"),
             best,
             self._names(data.get("without", []), f"{where}.without"),
+            order,
         )
 
     def _best(self, data: Any, key: str) -> tuple[str, int, int] | None:
@@ -128,7 +135,11 @@ class Reader(SpecReader):
         for i, request in enumerate(s.columns):
             where = f"columns[{i}]"
             places = {key: f"{where}.{key}" if getattr(request, key) else f"rows.{key}" for key in NAMING}
-            for name in [request.model] if request.model else s.rows["model"]:
+            if request.order:
+                places["model"] = f"{where}.order"
+                if s.symbols:
+                    raise self.error(f"{where}.order", "no order of closed forms is known; leave out symbols")
+            for name in request.models(s.rows):
                 model = self._try(places["model"], partial(find, name))
                 for own in request.parameters:
                     self._try(f"{where}.parameters", partial(model.parameter, own))

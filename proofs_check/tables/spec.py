@@ -21,7 +21,8 @@ class Request:
     """One column as asked for: a quantity of a model, with parameters of its own beside the shared ones.
 
     An empty ``model`` or ``quantity`` comes from the axis of that name.  ``best`` is a parameter with a range: the
-    cell is then the integer in it that minimises the quantity.  ``without`` names shared parameters and axes that
+    cell is then the integer in it that minimises the quantity.  ``order`` names models: the cell lists them from the
+    least of the quantity to the greatest.  ``without`` names shared parameters and axes that
     do not reach this column.
     """
 
@@ -33,6 +34,11 @@ class Request:
     form: str = "decimal"
     best: tuple[str, int, int] | None = None
     without: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+
+    def models(self, rows: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """Return the names of the models that the column computes."""
+        return self.order or ((self.model,) if self.model else rows["model"])
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ class Spec:
             {"model": c.model, "quantity": c.quantity, "parameters": dict(c.parameters), "index": c.index}
             | ({"best": list(c.best)} if c.best else {})
             | ({"without": list(c.without)} if c.without else {})
+            | ({"order": list(c.order)} if c.order else {})
             for c in self.columns
         ]
         rows = {axis: list(values) for axis, values in self.rows.items()}
@@ -75,7 +82,7 @@ class Spec:
 
     def targets(self, request: Request) -> Iterator[tuple[Model, Quantity]]:
         """Yield the models and quantities that a column computes over all rows."""
-        for model in [request.model] if request.model else self.rows["model"]:
+        for model in request.models(self.rows):
             for quantity in [request.quantity] if request.quantity else self.rows["quantity"]:
                 yield find(model), find(model).quantity(quantity)
 

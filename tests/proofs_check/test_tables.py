@@ -705,6 +705,45 @@ def test_exact_ties_are_all_shown():
     assert "0, 1, 2, 3" in written(table(asked), "text")
 
 
+ORDER = (
+    '[parameters]\npools = "1/2:3/2,1/2:1/2"\nn = 2\nd = 2\neps = "1/2"\n[rows]\nlam = ["7/10", "4/5"]\n'
+    '[[columns]]\nquantity = "mean_response"\norder = ["random", "jiq", "jsq", "pod.load-independent", "sed"]\n'
+)
+
+
+def test_models_are_listed_from_the_least_to_the_greatest():
+    """Against chains with room for 24 jobs; two are M/M/1 and tie exactly; from 3/4 on jiq starves its slow server."""
+    means = {
+        name: find(name).results(
+            find(name).make({"pools": "1/2:3/2,1/2:1/2", "lam": "7/10", "n": "2", "buffer": "24"}),
+            ["mean_response"], [], 6
+        )[0].lower
+        for name in ("jiq", "jsq", "sed")
+    }  # fmt: skip
+    assert means["sed"] < means["jsq"] < 3 < fmpq(10, 3) < means["jiq"]
+    made = [row[1].formula for row in table(from_text(ORDER)).rows]
+    assert made == [
+        "sed, jsq, random = pod.load-independent, jiq",
+        "sed, jsq, random = pod.load-independent (none: jiq)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"jiq", ', '"random", ', "columns.0..order: two models or more are needed, each once"),
+        ('"jiq", ', '"jiqq", ', "columns.0..order: .*jiqq"),
+        ("order =", 'model = "sed"\norder =', "columns.0..order: .* has no model beside it"),
+        ("order =", 'best = "n in 2..4"\norder =', "columns.0..order: .* has no best beside it"),
+        ("[parameters]", 'symbols = ["eps"]\n[parameters]', "columns.0..order: no order of closed forms"),
+        ("mean_response", "mean_age", "columns.0..quantity: .*mean_age"),
+    ],
+)
+def test_orders_of_nothing_are_refused(old, new, words):
+    with pytest.raises(InputError, match=words):
+        from_text(ORDER.replace(old, new))
+
+
 # The store
 
 
