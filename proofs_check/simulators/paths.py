@@ -35,7 +35,7 @@ class Levels:
         self.table, self.columns, self.is_path, self.waiting, self.seen = table, columns, path, waiting, seen
         self.path = table.path
         self.what = "lines" if path else "samples"
-        self.plain_mean = self.weighted_mean = 0.0
+        self.plain_mean = self.weighted_mean = self.cut = 0.0
         self.total, self.rows = 0.0, 0
         self._came, self._span = 0.0, 0.0
         self.changes = self.leaps = 0  # of the level of a path, and those by more than one
@@ -66,6 +66,7 @@ class Levels:
             raise InputError(self._unable(quantity))
         found, self.total, self.rows = Pieces(), 0.0, 0
         self._came, self._span, self.changes, self.leaps, self.repeats = 0.0, 0.0, 0, 0, Repeats()
+        self.cut = 0.0
         for duration, level in self.blocks():
             self.repeats.add(duration if self.is_path else level)
             above = (level >= (index or 0)).astype(float)
@@ -99,6 +100,8 @@ class Levels:
                 self._span += float(time[-1] - time[0])
                 self.changes += int((steps != 0).sum())
                 self.leaps += int((np.abs(steps) > 1).sum())
+                if len(steps):
+                    self.cut = float(time[-1]) if steps[-1] else 0.0
                 yield np.diff(time), level[:-1]
             last = np.array([time[-1], level[-1]])
         if last is None:
@@ -135,6 +138,8 @@ class Levels:
                 f"event weighting: the plain mean of the listed levels is {self.plain_mean:.4g}, weighted by how long "
                 f"each holds {self.weighted_mean:.4g}; only the second is a time average"
             )
+        if self.is_path and self.cut:
+            yield f"the path ends with a change at {self.cut:.6g}; if the run went on, add its end: the value holds on"
         if not self.is_path:
             yield "levels are polled at instants, not recorded at events; each sample has weight one"
 

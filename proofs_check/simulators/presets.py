@@ -34,6 +34,7 @@ HOW_OFTEN = ("count", "frequency", "occurrences")
 HOW_LONG = ("total_time", "total_duration", "time_spent")
 FOUND = ("num_total", "in_system", "number_in_system", "found")
 AGE_MEANS = ("MeanAoI", "MeanPeakAoI")
+FEW_JOBS = 5_000  # below, jobs that the end of a run cut off may matter
 END = ("t_depart", "t_end", "departure", "depart", "departure_time", "delivery", "end_time")
 
 
@@ -200,6 +201,8 @@ def _jobs(table: Any, seen: Observed) -> Jobs | job_stream.JobStream:
     if begin is not None:
         begin = np.where((begin == 0) & (arrive > 0), np.nan, begin)
     notes += _counted(table, arrive, end, FOUND)
+    if len(end) < FEW_JOBS and np.isfinite(end).all() and "replication" not in table.columns:
+        notes.append("all listed jobs have left: a run stopped at a time lacks its unfinished jobs, most of them long")
     return Jobs(str(table.path), arrive, end, begin, server, line, notes, seen.servers)
 
 

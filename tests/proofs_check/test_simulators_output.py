@@ -227,7 +227,7 @@ def test_the_unit_is_named_of_few_jobs_replications_streams_servers_and_bare_val
     slow = scaled(jobs, 60)
     few = {name: x[:60] for name, x in slow.items()}
     found = validate("mm1", HALF, few, quantities=["mean_response"])
-    assert "60 times those of the model (seconds for minutes?)" in found.notes[0]
+    assert "60 times those of the model (seconds for minutes?)" in found.notes[-1]
     assert found.verdict is Verdict.UNDECIDED and not any(line.startswith("  needed") for line in lines(found))
     assert "unit of time" in notes([pd.DataFrame(slow)[k * 3000 : (k + 1) * 3000] for k in range(12)])
     header, rows = server_trace(JSQ(PAIR["pools"], "1/2"), 2, jobs=5_000, seed=1)
@@ -409,10 +409,11 @@ def test_junit_and_html_say_what_was_read_and_every_note(jobs):
     assert said == {
         "exaq.parameters": "lam=1/2 mu=1",
         "exaq.data": "data in memory (dict), 3000 jobs",
-        "exaq.note": found.notes[0],
+        "exaq.note": found.notes[-1],  # of properties of one name a dict keeps the last
     }
-    assert properties(found)["exaq.note.1"] == found.notes[0]
-    assert found.notes[0] in html_text(found) and "<ul></ul>" not in html_text(
+    assert [item.get("value") for item in suite.iterfind("properties/property")][2:] == list(found.notes)
+    assert properties(found)["exaq.note.1"] == found.notes[0] and len(found.notes) == 2
+    assert all(note in html_text(found) for note in found.notes) and "<ul></ul>" not in html_text(
         validate("mm1", HALF, jobs, quantities=["mean_wait"])
     )
 

@@ -59,9 +59,9 @@ def test_ciw_shortest_queue_counts_waiting_customers_only():
 def test_simpy_job_trace():
     listed = rows("simpy_mm1_jobs.csv")
     stays = [float(r["t_depart"]) - float(r["t_arrive"]) for r in listed]
-    j, _ = judged("simpy_mm1_jobs.csv", "mean_response")
+    j, notes = judged("simpy_mm1_jobs.csv", "mean_response")
     assert j.estimate.value == pytest.approx(sum(stays) / len(stays), rel=1e-12)
-    assert j.verdict.value == "undecided"
+    assert j.verdict.value == "undecided" and "lacks its unfinished jobs" in notes
 
 
 def test_simpy_polled_levels_add_waiting_and_in_service():
@@ -81,6 +81,7 @@ def test_salabim_levels_are_weighted_by_time():
     j, notes = judged("salabim_mm1_level_monitor.csv", "mean_wait")
     assert j.estimate.value == pytest.approx(weighted / 0.8, rel=1e-12)  # Little's law
     assert "waiting jobs only" in notes and "event weighting" in notes
+    assert f"ends with a change at {listed[-1][0]:.6g}" in notes
     assert f"{weighted:.4g}" in notes and f"{plain:.4g}" in notes
     with pytest.raises(InputError, match="counts waiting jobs only; mean_queue cannot"):
         judged("salabim_mm1_level_monitor.csv", "mean_queue")
