@@ -52,8 +52,10 @@ def command(
     thing = m.build(values)
     refused: dict[str, Exception] = {}
     results = m.results(thing, wanted, indices(index), digits, refused)
-    if refused and not results:
+    if len(refused) == 1 and not results:
         raise next(iter(refused.values()))
+    if refused and not results:
+        click.get_current_context().exit(_told(refused))
     if certificate is not None:
         results = [write_certificate(certificate, results, lambda r: m.certify(thing, r) if m.certify else None)]
     if as_json:

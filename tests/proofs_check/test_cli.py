@@ -28,6 +28,16 @@ def refused(*words, code=2):
     return lines[0]
 
 
+def test_each_quantity_without_an_answer_has_its_line():
+    starved = ["solve", "jiq", "pools=1/2:3/2,1/2:1/2", "lam=1/2", "n=2", "at=1"]
+    both = run(*starved, "--quantity", "blocking,response_ccdf")
+    lines = both.stderr.splitlines()
+    assert (both.exit_code, both.stdout, len(lines)) == (3, "", 2)
+    assert lines[0].startswith("exaq: blocking: blocking needs buffer")
+    assert lines[1].startswith("exaq: response_ccdf: undecided: JIQ, n = 2: the uniform fallback starves")
+    assert refused(*starved, "--quantity", "response_ccdf", code=3).startswith("exaq: undecided: JIQ, n = 2")
+
+
 def test_solve_prints_the_json_of_the_interface():
     words = ["solve", "age.feedback", *POINT, "--quantity", "slot_mean,slot_pmf", "--index", "0..2", "--json"]
     rows = json.loads(run(*words).stdout)
