@@ -9,6 +9,7 @@ from proofs_check.simulators.validation import validate
 
 MM1 = {"lam": "1/2", "mu": "1"}
 THREE = {"lam": "3/2", "mu": "1", "c": "3"}
+PAIR = {"pools": "1/2:3/2,1/2:1/2", "n": "2", "lam": "1/2"}
 
 
 def ciw_records(network, horizon: float, seed: int):
@@ -50,12 +51,11 @@ def shortest_of_two(ciw):
 
 def test_ciw_shortest_queue_is_found_to_count_waiting_customers_only():
     records = ciw_records(shortest_of_two, 12_000, 2)
-    pools = {"pools": "1/2:3/2,1/2:1/2", "n": "2", "lam": "1/2"}
-    textbook = validate("jsq", pools, records, quantities=["mean_queue"], margin="2%")
+    textbook = validate("jsq", PAIR, records, quantities=["mean_queue"], margin="2%")
     assert textbook.verdict.value == "disagrees"
     assert "waiting jobs only" in textbook.findings[0].diagnosis.matches[0].fault
     assert any("waiting customers only" in note for note in textbook.notes)
-    ciws = validate("jsq", pools | {"counts": "waiting"}, records, quantities=["mean_queue"], margin="12%")
+    ciws = validate("jsq", PAIR | {"counts": "waiting"}, records, quantities=["mean_queue"], margin="12%")
     assert ciws.verdict.value == "agrees"
 
 
@@ -112,19 +112,25 @@ def test_simpy_shortest_queue_agrees():
     environment.process(source())
     environment.run()
     data = dict(zip(("t_arrive", "t_start", "t_end", "server"), zip(*rows, strict=True), strict=True))
-    pools = {"pools": "1/2:3/2,1/2:1/2", "n": "2", "lam": "1/2"}
-    found = validate("jsq", pools, data, quantities=["mean_queue"], margin="16%")
+    found = validate("jsq", PAIR, data, quantities=["mean_queue"], margin="16%")
     assert found.verdict.value == "agrees", found.findings[0].judgement
 
 
-def test_salabim_level_monitor_agrees():
+def salabim_environment(seed: int):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sim = pytest.importorskip("salabim")
     sim.yieldless(False)
-    environment = sim.Environment(random_seed=7, trace=False)
-    desk = sim.Resource("desk", capacity=1)
-    between, service = sim.Exponential(2), sim.Exponential(1)
+    return sim, sim.Environment(random_seed=seed, trace=False)
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters", "servers", "gap", "margin"), [("mm1", MM1, 1, 2, "50%"), ("mmc", THREE, 3, 2 / 3, "60%")]
+)
+def test_salabim_level_monitors_agree(model, parameters, servers, gap, margin):
+    sim, environment = salabim_environment(7)
+    desk = sim.Resource("desk", capacity=servers)
+    between, service = sim.Exponential(gap), sim.Exponential(1)
 
     class Customer(sim.Component):
         def process(self):
@@ -142,6 +148,34 @@ def test_salabim_level_monitor_agrees():
     environment.run(till=5_000)
     levels, times = desk.requesters().length.xt()
     data = {"t": list(times), "requesters_length": list(levels)}
-    found = validate("mm1", MM1, data, quantities=["mean_wait"], margin="50%")
+    found = validate(model, parameters, data, quantities=["mean_wait"], margin=margin)
     assert found.verdict.value == "agrees", found.findings[0].judgement
     assert any("waiting jobs only" in note for note in found.notes)
+
+
+def test_salabim_shortest_queue_agrees():
+    sim, environment = salabim_environment(9)
+    rng, rows, speeds = random.Random(9), [], (1.5, 0.5)
+    desks = [sim.Resource(f"desk {speed}") for speed in speeds]
+
+    class Job(sim.Component):
+        def process(self):
+            arrive = environment.now()
+            lengths = [len(desk.claimers()) + len(desk.requesters()) for desk in desks]
+            chosen = rng.choice([i for i, length in enumerate(lengths) if length == min(lengths)])
+            yield self.request(desks[chosen])
+            start = environment.now()
+            yield self.hold(rng.expovariate(speeds[chosen]))
+            rows.append((arrive, start, environment.now(), chosen))
+
+    class Source(sim.Component):
+        def process(self):
+            for _ in range(10_000):
+                yield self.hold(rng.expovariate(1.0))
+                Job()
+
+    Source()
+    environment.run()
+    data = dict(zip(("t_arrive", "t_start", "t_end", "server"), zip(*rows, strict=True), strict=True))
+    found = validate("jsq", PAIR, data, quantities=["mean_queue"], margin="16%")
+    assert found.verdict.value == "agrees", found.findings[0].judgement
