@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "meanfield.flow": (*GROUND, "meanfield.models", "meanfield.flow"),
     "meanfield*": (*SCIENCE, "meanfield"),
     "proofs_check": ("proofs_check",),  # runs before the checker: standard library, public names lazily
-    "proofs_check.pytest_plugin": ("proofs_check", "pytest"),
+    "proofs_check.pytest_plugin": ("proofs_check", "exactchains.truth", "pytest"),
     "proofs_check.check*": ("proofs_check.check",),
     "proofs_check.claims*": STATEMENTS,
     "proofs_check.lyapunov.cells": STATEMENTS,  # derives the cells of a claim from the live rule
