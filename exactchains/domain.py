@@ -150,6 +150,17 @@ def ball_ends(ball: arb) -> tuple[fmpq, fmpq]:
     return middle - radius, middle + radius
 
 
+def ball_floor(ball: arb) -> int:
+    """Return the largest integer below the middle of a ball."""
+    return int(ball.mid().floor().mid().fmpq().p)
+
+
+def ball_length(ball: arb) -> int:
+    """Return e with the size of the middle of a ball in [2^(e-1), 2^e)."""
+    mantissa, exponent = ball.mid().man_exp()
+    return abs(int(mantissa)).bit_length() + int(exponent)
+
+
 def encloses(ball: arb, x: Rational) -> bool:
     """Return whether ``x`` lies in ``ball``, decided over the rationals (``ball.contains`` rounds ``x`` first)."""
     lower, upper = ball_ends(ball)

@@ -15,7 +15,8 @@ from typing import Any
 import flint
 from flint import arb, arb_mat, fmpz, fmpz_mat
 
-from exactchains.solvers.ball_reduction import ball_bounds, level_system, triplet_solve
+from exactchains.domain import ball_floor, ball_length
+from exactchains.solvers.ball_reduction import ball_bounds, identity, level_system, triplet_solve
 from exactchains.solvers.level_drift import Drift, DriftProof
 from exactchains.solvers.level_integers import LevelIntegers
 from exactchains.solvers.rate_bounds import Bounds
@@ -65,8 +66,8 @@ def _by_matrix(blocks: LevelIntegers, certain: bool, digits: int) -> tuple[Bound
         with flint.ctx.workprec(4 * sure + 192):
             G, V = _direction(blocks, near, certain)
             pairs = zip(V.entries(), G.entries(), strict=True)
-            most = max((_length(v) - _length(g) for v, g in pairs if g > 0), default=0)
-            least = min((_length(g) for g in G.entries() if g > 0), default=0)
+            most = max((ball_length(v) - ball_length(g) for v, g in pairs if g > 0), default=0)
+            least = min((ball_length(g) for g in G.entries() if g > 0), default=0)
         if most < 32:
             break
     finest = most + max(math.ceil(3.33 * digits), most + SPARE)  # delta = 2^-finest, and its square does not count
@@ -74,8 +75,8 @@ def _by_matrix(blocks: LevelIntegers, certain: bool, digits: int) -> tuple[Bound
     closer, _ = ball_bounds(blocks, certain, math.ceil(0.302 * finest) + 3)
     with flint.ctx.workprec(bits + 64):
         unit = arb(2) ** bits
-        middle = [[_floor(x * unit) for x in row] for row in _middle(closer).tolist()]
-        width = [[_floor(x * arb(2) ** (bits - finest)) + 1 if x > 0 else 0 for x in row] for row in V.tolist()]
+        middle = [[ball_floor(x * unit) for x in row] for row in _middle(closer).tolist()]
+        width = [[ball_floor(x * arb(2) ** (bits - finest)) + 1 if x > 0 else 0 for x in row] for row in V.tolist()]
     X, W = fmpz_mat(middle), fmpz_mat(width)
     return Bounds(X - W, X + W, bits), {"V": W}
 
@@ -100,14 +101,14 @@ def _by_rows(blocks: LevelIntegers, digits: int) -> tuple[Bounds, Proof]:
     """Return Y <= G <= Y + (1 - Y 1) for a chain that comes down for certain."""
     near, _ = ball_bounds(blocks, True, 15)
     with flint.ctx.workprec(256):
-        least = min(_length(x) for x in _middle(near).entries() if x > 0)
+        least = min(ball_length(x) for x in _middle(near).entries() if x > 0)
     rare = 2 * (math.ceil(3.33 * digits) - least)  # kappa = 2^-rare: rows lack about its square root
     if rare > MAX_BITS:
         raise Undecided("entries of G lie too far apart")
     below, _ = ball_bounds(_resetting(blocks, rare), False, math.ceil(0.302 * rare) + 3)
     bits = rare - least + SPARE + blocks.size.bit_length()
     with flint.ctx.workprec(bits + 64):
-        lower = fmpz_mat([[_floor(x * arb(2) ** bits) for x in row] for row in _middle(below).tolist()])
+        lower = fmpz_mat([[ball_floor(x * arb(2) ** bits) for x in row] for row in _middle(below).tolist()])
     lack = [(fmpz(1) << bits) - sum(row, fmpz(0)) for row in lower.tolist()]
     reach = blocks.reach
     upper = fmpz_mat(
@@ -134,7 +135,7 @@ def _rate(blocks: LevelIntegers, first: Bounds, certain: bool, digits: int) -> t
     m, up = blocks.size, arb_mat(blocks.up)
     with flint.ctx.workprec(first.bits + 64):
         off, excess = level_system(blocks, *_ends(first), certain)
-        (inverse,) = triplet_solve(off, excess, [_identity(m)])
+        (inverse,) = triplet_solve(off, excess, [identity(m)])
         inverse = _mid(inverse)
         R = _mid(up * inverse)
         width = arb_mat(first.upper - first.lower) * (arb(1) / (fmpz(1) << first.bits))
@@ -143,12 +144,12 @@ def _rate(blocks: LevelIntegers, first: Bounds, certain: bool, digits: int) -> t
         gain = arb_mat([[x * d * least for x, d in zip(row, diagonal, strict=True)] for row in R.tolist()])
         W = _mid((gain + R * up * width) * inverse)
         inner = [sum((row[j] for row in (off + _diagonal(diagonal)).tolist()), arb(0)) for j in range(m)]
-        sizes = [_length(inner[j]) - _length(gain[i, j]) for i in range(m) for j in range(m) if R[i, j] > 0]
+        sizes = [ball_length(inner[j]) - ball_length(gain[i, j]) for i in range(m) for j in range(m) if R[i, j] > 0]
         bits = max([0, *sizes]) + SPARE + m.bit_length()
         unit = arb(2) ** bits
-        middle = fmpz_mat([[_floor(x * unit) for x in row] for row in R.tolist()])
-        spread = fmpz_mat([[_floor(2 * x * unit) + 2 if x > 0 else 0 for x in row] for row in W.tolist()])
-        t = [_floor(x * 256) + 1 for x in (inverse * arb_mat(m, 1, diagonal)).entries()]
+        middle = fmpz_mat([[ball_floor(x * unit) for x in row] for row in R.tolist()])
+        spread = fmpz_mat([[ball_floor(2 * x * unit) + 2 if x > 0 else 0 for x in row] for row in W.tolist()])
+        t = [ball_floor(x * 256) + 1 for x in (inverse * arb_mat(m, 1, diagonal)).entries()]
     return Bounds(middle - spread, middle + spread, bits), t
 
 
@@ -188,17 +189,3 @@ def _mid(A: arb_mat) -> arb_mat:
 
 def _diagonal(x: list[arb]) -> arb_mat:
     return arb_mat(len(x), len(x), [v if i == j else 0 for i, v in enumerate(x) for j in range(len(x))])
-
-
-def _identity(m: int) -> arb_mat:
-    return _diagonal([arb(1)] * m)
-
-
-def _length(x: arb) -> int:
-    """Return e with x in [2^(e-1), 2^e)."""
-    mantissa, exponent = x.mid().man_exp()
-    return int(mantissa).bit_length() + int(exponent)
-
-
-def _floor(x: arb) -> int:
-    return int(x.mid().floor().mid().fmpq().p)

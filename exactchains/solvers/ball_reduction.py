@@ -121,7 +121,7 @@ def _repeated(reach: Pattern) -> Pattern:
 def _rates(blocks: LevelIntegers, lower: arb_mat, upper: arb_mat, recurrent: bool) -> arb_mat:
     """Return up M^-1 for the G between two bounds."""
     N, excess = level_system(blocks, lower, upper, recurrent)
-    return arb_mat(blocks.up) * triplet_solve(N, excess, [_identity(blocks.size)])[0]
+    return arb_mat(blocks.up) * triplet_solve(N, excess, [identity(blocks.size)])[0]
 
 
 def level_system(blocks: LevelIntegers, lower: arb_mat, upper: arb_mat, recurrent: bool) -> tuple[arb_mat, list[arb]]:
@@ -207,7 +207,7 @@ def _ones(m: int) -> arb_mat:
     return arb_mat(m, 1, [1] * m)
 
 
-def _identity(m: int) -> arb_mat:
+def identity(m: int) -> arb_mat:
     return arb_mat(m, m, [int(i == j) for i in range(m) for j in range(m)])
 
 

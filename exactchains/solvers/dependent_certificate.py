@@ -12,6 +12,7 @@ import flint
 from flint import arb, fmpq
 
 from exactchains.dependent_chain import NAMES, DependentChain
+from exactchains.domain import ball_floor, ball_length
 from exactchains.solvers.law_certificate import outward
 from exactchains.solvers.level_dependent import left_solution, phases_of_return, pivots, unit
 from exactchains.solvers.rate_certificate import certificate, integer_text, rational_text
@@ -99,10 +100,10 @@ def _rows(chain: DependentChain, last: int, digits: int) -> list[tuple[int, int,
                 balance = [[v * q for v, q in zip(*pair, strict=True)] for pair in zip(x, leaving, strict=True)]
                 u = left_solution(chain, inverses, balance)
                 live = [t for rows in zip(x, u, balance, strict=True) for t in zip(*rows, strict=True) if t[0] > 0]
-                finest = math.ceil(3.33 * digits) + max(_length(w) - _length(v) for v, w, _ in live)
+                finest = math.ceil(3.33 * digits) + max(ball_length(w) - ball_length(v) for v, w, _ in live)
                 needed = max(needed, finest + 64)
                 rate = arb(4 * most * chain.phases)  # above the flow of one unit in every state
-                bits = finest - min(_length(b) for _, _, b in live) + _length(rate) + SPARE
+                bits = finest - min(ball_length(b) for _, _, b in live) + ball_length(rate) + SPARE
                 if bits > MAX_BITS:
                     raise Undecided("the law is spread too far for integers of one size")
                 if needed == prec:
@@ -139,8 +140,8 @@ def _around(x: Levels, u: Levels, ones: Levels, sizes: tuple[arb, arb, arb]) -> 
     eps, kappa, one = sizes
     lower, upper = [], []
     for rows in zip(x, u, ones, strict=True):
-        middle = [_floor(v * one) for v in rows[0]]
-        wide = [_floor((eps * w + kappa * o) * one) + 1 for w, o in zip(*rows[1:], strict=True)]
+        middle = [ball_floor(v * one) for v in rows[0]]
+        wide = [ball_floor((eps * w + kappa * o) * one) + 1 for w, o in zip(*rows[1:], strict=True)]
         lower.append([max(c - d, 0) for c, d in zip(middle, wide, strict=True)])
         upper.append([c + d for c, d in zip(middle, wide, strict=True)])
     return lower, upper
@@ -181,15 +182,6 @@ def _mean(levels: Levels) -> int:
 def _leaving(chain: DependentChain, n: int) -> list[fmpq]:
     blocks = [chain.block(name, n) for name in NAMES]
     return [sum((x for block in blocks for x in block[i]), fmpq(0)) for i in range(chain.phases)]
-
-
-def _length(x: arb) -> int:
-    mantissa, exponent = x.mid().man_exp()
-    return int(mantissa).bit_length() + int(exponent)
-
-
-def _floor(x: arb) -> int:
-    return int(x.mid().floor().mid().fmpq().p)
 
 
 def _text(levels: Levels) -> list[list[str]]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import flint
 from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz, fmpz_mat
 
+from exactchains.domain import ball_floor, ball_length
 from exactchains.solvers.level_decay import irreducible_parts, perron_vector
 from exactchains.solvers.level_summation import Summation
 from exactchains.solvers.rate_certificate import (
@@ -130,11 +131,11 @@ class _System:
 
     def _around(self, x: list[arb], u: list[arb], accepted: Any) -> Ends:
         """Return the closest accepted bounds x -+ delta u, delta a power of two."""
-        centre = [_floor(v * self.one) for v in x]
-        most = max((v.mid().man_exp() for v in u if v > 0), key=_length, default=(fmpz(1), fmpz(0)))
-        first = max(0, -_length(most), self.bits - self.law.prec)  # below, delta u is less than the unit or than errors
+        centre = [ball_floor(v * self.one) for v in x]
+        most = max((ball_length(v) for v in u if v > 0), default=1)
+        first = max(0, -most, self.bits - self.law.prec)  # below, delta u is less than the unit or than errors
         for step in range(TRIES):
-            spread = [_floor(v * arb(2) ** (first + 2 * step)) + 2 for v in u]
+            spread = [ball_floor(v * arb(2) ** (first + 2 * step)) + 2 for v in u]
             lower = [max(c - d, 0) for c, d in zip(centre, spread, strict=True)]
             upper = [c + d for c, d in zip(centre, spread, strict=True)]
             if accepted((lower, upper)):
@@ -189,7 +190,7 @@ class _System:
             v = perron_vector(arb_mat([[R[i, j] for j in members] for i in members]))
             w = [0] * size
             for i, x in zip(members, v, strict=True):
-                w[i] = _floor(x * over * 2**self.bits) + 1
+                w[i] = ball_floor(x * over * 2**self.bits) + 1
             image = (self.R[0] * fmpz_mat([[x] for x in w])).entries()
             ratio = min(fmpq(image[i], self.R[2] * w[i]) for i in members)
             if ratio > low:
@@ -206,7 +207,7 @@ class _System:
         for _ in range(TRIES):
             v = (identity * theta - R).mid().solve(arb_mat(self.size, 1, [1] * self.size), algorithm="approx").mid()
             if all(x > 0 for x in v.entries()):
-                return [_floor(x * 2**self.bits) + 1 for x in v.entries()]
+                return [ball_floor(x * 2**self.bits) + 1 for x in v.entries()]
             theta = arb(radius) + (theta - arb(radius)) * 16
         raise Undecided("no vector bounds the decay rate at this precision")
 
@@ -240,7 +241,7 @@ def _spread(sums: Summation) -> int:
     rates += [arb(x) for x in sums.rates.blocks.totals]
     found = 0
     for numbers in (law, rates):
-        sizes = [_length(abs(x).mid().man_exp()) for x in numbers if x != 0]
+        sizes = [ball_length(x) for x in numbers if x != 0]
         found += max(sizes, default=0) - min(sizes, default=0)
     return found + 8
 
@@ -268,15 +269,6 @@ def _dense(rows: Any, width: int) -> fmpq_mat:
 def _times(block: fmpq_mat, scale: fmpz) -> fmpz_mat:
     top, below = block.numer_denom()
     return top * (scale / below)
-
-
-def _length(dyadic: tuple[fmpz, fmpz]) -> int:
-    """Return e with mantissa 2^exponent in [2^(e-1), 2^e)."""
-    return int(dyadic[0]).bit_length() + int(dyadic[1])
-
-
-def _floor(x: arb) -> int:
-    return int(x.mid().floor().mid().fmpq().p)
 
 
 def outward(low: fmpq, high: fmpq, bits: int) -> list[str]:
