@@ -14,6 +14,7 @@ from proofs_check.check import infinite
 from proofs_check.check.document import check, loads
 from proofs_check.check.exact import Rejected
 from proofs_check.check.infinite import Side
+from tests.spoiling import put
 
 JSQ = shortest_queue(9, (7, 3))
 ASYMMETRIC = expectation(JSQ, Reward.total(), digits=8)
@@ -130,15 +131,6 @@ def test_rules_that_do_not_fit_are_refused():
         CountableChain.from_rule(lambda x: [((x[0] + 1, x[1]), 0.5)])
     with pytest.raises(InputError, match="digits"):
         expectation(JSQ, Reward.total(), digits=0)
-
-
-def put(*path, value):
-    def spoil(c):
-        for key in path[:-1]:
-            c = c[key]
-        c[path[-1]] = value(c[path[-1]]) if callable(value) else value
-
-    return spoil
 
 
 def more(text):

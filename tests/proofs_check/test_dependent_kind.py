@@ -14,6 +14,7 @@ from exactchains.truth import PrecisionExhausted
 from proofs_check.check import dependent_law as kind
 from proofs_check.check.document import check, loads
 from proofs_check.check.exact import Rejected, rational
+from tests.spoiling import put
 
 SERVERS = DependentChain.from_blocks({"up": [["7/2"]]}, {"down": [["1"]]})
 RETRIAL = DependentChain.from_blocks(
@@ -48,15 +49,6 @@ def test_the_statements_hold():
     for name, mean, digits in (("servers", "7/2", 12), ("retrial", "2", 5), ("modulated", "17/9", 9)):
         low, high = ends(says[name]["mean_level"])
         assert low <= Fraction(mean) <= high and high - low <= high / 10 ** (digits - 1)
-
-
-def put(*path, value):
-    def spoil(c):
-        for key in path[:-1]:
-            c = c[key]
-        c[path[-1]] = value(c[path[-1]]) if callable(value) else value
-
-    return spoil
 
 
 def moved(share):

@@ -14,6 +14,7 @@ from exactchains.solvers.rate_certificate import drift_certificate
 from proofs_check.check.blocks import MAX_FIELD, product
 from proofs_check.check.document import check, loads
 from proofs_check.check.exact import Rejected
+from tests.spoiling import put
 
 BLOCKS = {
     "up": [["1/2", "0"], ["1/3", "1"]],
@@ -66,15 +67,6 @@ def test_accepted(name):
 
 def plus(text: str, change: int) -> str:
     return hex(int(text, 0) + change)
-
-
-def put(*path, value):
-    def spoil(c):
-        for key in path[:-1]:
-            c = c[key]
-        c[path[-1]] = value
-
-    return spoil
 
 
 def drop(*path):
